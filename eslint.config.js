@@ -122,7 +122,11 @@ export default tseslint.config(
     // No comment of a source switches one of these rules off.
     files: ["src/**"],
     linterOptions: { noInlineConfig: true },
-    rules: { "nodelet/conditional-spread": "error", "max-lines-per-function": ["error", LINES_OF_A_FUNCTION] },
+    rules: {
+      "nodelet/conditional-spread": "error",
+      "nodelet/deps-spread": "error",
+      "max-lines-per-function": ["error", LINES_OF_A_FUNCTION],
+    },
   },
   { files: ["src/shared/base/queue/**"], rules: { "no-restricted-globals": ["error", ...timeGlobals] } },
   {

@@ -3,6 +3,7 @@
 import { commentWidth } from "./comment-width.mjs";
 import { conditionalSpread } from "./conditional-spread.mjs";
 import { dependencyLists } from "./dependency-lists.mjs";
+import { depsSpread } from "./deps-spread.mjs";
 import { docstringSubject } from "./docstring-subject.mjs";
 import { oneIdea } from "./one-idea.mjs";
 import { testTitle } from "./test-title.mjs";
@@ -13,6 +14,7 @@ export default {
     "comment-width": commentWidth,
     "conditional-spread": conditionalSpread,
     "dependency-lists": dependencyLists,
+    "deps-spread": depsSpread,
     "docstring-subject": docstringSubject,
     "one-idea": oneIdea,
     "test-title": testTitle,

@@ -43,7 +43,21 @@ export class MainThreadOwner implements ThreadOwner {
 
   constructor(private readonly deps: ThreadOwnerDeps) {
     this.collection = deps.collection;
-    this.facts = { ...deps, statuses: deps.sync.statuses, kills: deps.probes.kills };
+    this.facts = {
+      state: deps.state,
+      statuses: deps.sync.statuses,
+      volumes: deps.volumes,
+      kills: deps.probes.kills,
+      pressures: deps.pressures,
+      membership: deps.membership,
+      calls: deps.calls,
+      hostIPs: deps.hostIPs,
+      resources: deps.resources,
+      settled: deps.settled,
+      clock: deps.clock,
+      startedAt: deps.startedAt,
+      configuration: deps.configuration,
+    };
   }
 
   onPlegRecord(record: PlegRecord): void {

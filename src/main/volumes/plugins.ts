@@ -1,6 +1,7 @@
 // Every kind of volume that the kubelet mounts; a new kind is one folder and one entry in this list. A kind that needs
 // the cluster is listed only on a node that joins one. Its code is loaded for the first pod that uses it.
 
+import type { ResourceList } from "../../shared/kubernetes/api/meta.js";
 import type { VolumeProjection } from "../../shared/kubernetes/api/volume.js";
 import type { ClusterAccess } from "../model/cluster-access.js";
 import { emptyDirPlugin } from "./empty-dir/plugin.js";
@@ -13,21 +14,25 @@ import type { VolumeManagerOptions } from "./volume-manager-options.js";
 
 /** `cluster` is absent on a stand-alone node. */
 export function volumePlugins(options: VolumeManagerOptions, cluster?: ClusterAccess): VolumePlugin[] {
-  const objects = { ...options, ownership: options };
+  const { rootDir, nodeMemoryBytes, clock, changeOwnership, calls, events, metrics, quotas } = options;
+  const ownership = { changeOwnership, calls, events, clock, metrics };
+  const objects = { rootDir, nodeMemoryBytes, clock, ownership };
+  const nodeAllocatable = (): ResourceList => options.nodeAllocatable();
   return [
-    emptyDirPlugin(objects),
+    emptyDirPlugin({ ...objects, quotas }),
     hostPathPlugin(options.calls),
     imagePlugin(),
     lazyPlugin({
       name: "kubernetes.io/downward-api",
       source: "downwardAPI",
-      load: async () => (await import("./downward-api/plugin.js")).downwardAPIPlugin(objects),
+      load: async () => (await import("./downward-api/plugin.js")).downwardAPIPlugin({ ...objects, nodeAllocatable }),
     }),
     lazyPlugin({
       name: "kubernetes.io/projected",
       source: "projected",
       unsupported: ({ projected }) => (cluster === undefined ? clusterSource(projected?.sources) : undefined),
-      load: async () => (await import("./projected/plugin.js")).projectedPlugin({ ...objects, cluster }),
+      load: async () =>
+        (await import("./projected/plugin.js")).projectedPlugin({ ...objects, nodeAllocatable, cluster }),
     }),
     ...(cluster === undefined ? [] : clusterPlugins({ ...objects, cluster })),
     ...(options.persistent?.plugins ?? [

@@ -53,7 +53,8 @@ export class NodeStatusKeeper {
     private readonly init: NodeStatusInit,
     private readonly deps: NodeStatusDeps,
   ) {
-    const { client, board, clock, log, metrics, generation, machineStartedAt } = deps;
+    const { client, presence, board, clock, log, metrics, machine, network, random } = deps;
+    const { generation, machineStartedAt } = deps;
     const onRepeatedFailure = (error: unknown): void => {
       if (error instanceof ApiConnectionError) client.closeConnections();
     };
@@ -65,7 +66,15 @@ export class NodeStatusKeeper {
       unschedulable: generation === 1 ? false : undefined,
       onUpdate: deps.configSource !== undefined ? (node) => deps.configSource?.onNode(node) : undefined,
     });
-    this.own = new OwnNode({ ...deps, nodeName: init.nodeName, onNode: (node) => this.onFollowed(node) });
+    this.own = new OwnNode({
+      client,
+      presence,
+      nodeName: init.nodeName,
+      clock,
+      log,
+      random,
+      onNode: (node) => this.onFollowed(node),
+    });
     this.health = new HealthMonitor({
       board,
       limits: stampLimits(init.nodeLeaseDurationSeconds),
@@ -76,8 +85,12 @@ export class NodeStatusKeeper {
       },
     });
     this.lease = new LeaseKeeper({
-      ...deps,
+      client,
       nodeName: init.nodeName,
+      clock,
+      log,
+      metrics,
+      random,
       durationSeconds: init.nodeLeaseDurationSeconds,
       stalls: () => this.health.current.stalls,
       nodeUid: (signal) => this.nodeUid(signal),
@@ -85,8 +98,14 @@ export class NodeStatusKeeper {
       onRepeatedFailure,
     });
     this.status = new StatusSync({
-      ...deps,
       init,
+      client,
+      clock,
+      log,
+      metrics,
+      random,
+      machine,
+      network,
       view: this.view,
       health: () => this.health.current,
       followed: () => this.own.current,

@@ -166,9 +166,10 @@ export class StatusSync {
   }
 
   private async register(signal: AbortSignal): Promise<void> {
-    const { view, times, clock, onRegistered } = this.deps;
+    const { client, clock, log, init, view, times, freshMachine, onRegistered } = this.deps;
     times.registering(clock.now());
-    const { node, created } = await register({ ...this.deps, compute: (wanted) => this.compute(wanted) }, signal);
+    const compute = (wanted: Node): Promise<Computed> => this.compute(wanted);
+    const { node, created } = await register({ client, clock, log, init, compute, freshMachine }, signal);
     this.registered = true;
     view.update(node);
     if (created !== undefined) {

@@ -11,7 +11,9 @@ import { actionRunner } from "./run-action.js";
 export const startProber: StartWorker<ProberControl, ProberInit, object> = (context) => {
   const registry = new ThreadRegistry("prober");
   watchThreadUsage(registry);
-  const exec = new ExecProbes({ ...context.init, clock: context.clock, registry, log: context.log });
+  const { init, clock, log } = context;
+  const { criChannel, endpoint, runtimeRequestTimeoutMs } = init;
+  const exec = new ExecProbes({ criChannel, endpoint, runtimeRequestTimeoutMs, clock, registry, log });
   const probes = runProbes({ name: "prober", context, registry, runAction: actionRunner(exec) });
   return Promise.resolve({
     control: probes.control,

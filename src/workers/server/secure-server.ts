@@ -59,9 +59,23 @@ export class SecureServer {
   private readonly trusted: TrustedRoutes;
 
   constructor(options: SecureServerOptions) {
-    const { init, address, registry, clock, log } = options;
+    const { init, address, node, configz, upcalls, threads, runtime, registry, clock, log } = options;
     const limits = { ...CONNECTION_LIMITS, ...options.limits };
-    this.trusted = new TrustedRoutes({ ...options, limits, streamMetrics: streamMetrics(registry) });
+    this.trusted = new TrustedRoutes({
+      thread: options.thread,
+      init,
+      node,
+      configz,
+      upcalls,
+      threads,
+      runtime,
+      limits,
+      logDirectory: options.logDirectory,
+      streamMetrics: streamMetrics(registry),
+      manifests: options.manifests,
+      clock,
+      log,
+    });
     const routes = [...this.trusted.routes, ...(options.pageRoutes ?? [])];
     this.port = new SecurePort({
       name: "authenticated",

@@ -43,7 +43,7 @@ export interface TrustedDeps {
   runtime: Pick<Deferred<ServedRuntime>, "get">;
   limits: Pick<ConnectionLimits, "streams" | "followers" | "followerWatches">;
   /** Where the node's logs are; default /var/log. */
-  logDirectory?: string;
+  logDirectory?: string | undefined;
   streamMetrics: StreamMetrics;
   /** Absent: the manifest API is off. */
   manifests?: LazyManifestAnswers | undefined;

@@ -9,6 +9,7 @@ test("every rule of the plugin has a test", () => {
     "comment-width",
     "conditional-spread",
     "dependency-lists",
+    "deps-spread",
     "docstring-subject",
     "one-idea",
     "test-title",
@@ -54,6 +55,21 @@ describe("conditional-spread", () => {
   test("a spread that adds a member or none is reported, and so is a spread of a literal", () => {
     for (const text of ["...(y && { x })", "...(y ? { x } : {})", "...(y ? {} : { x })", "...{ x, z }"]) {
       deepEqual(reports("conditional-spread", `const a = { ${text} };\n`), fault, text);
+    }
+  });
+});
+
+describe("deps-spread", () => {
+  test("named members, options and lists are accepted", () => {
+    for (const text of ["{ clock, log: deps.log }", "{ ...options, log }", "[...deps]", "{ ...rest, clock }"]) {
+      deepEqual(reports("deps-spread", `const a = ${text};\n`), [], text);
+    }
+  });
+
+  test("collaborators that are handed on whole are reported", () => {
+    for (const text of ["{ ...deps, log }", "{ ...this.deps }", "{ log, ...parts }", "{ ...collaborators }"]) {
+      const fault = ["1: name what the part needs in place of the whole bag"];
+      deepEqual(reports("deps-spread", `const a = ${text};\n`), fault, text);
     }
   });
 });

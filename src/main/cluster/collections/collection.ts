@@ -11,7 +11,7 @@ export interface CollectionOptions<T extends ApiObject> {
   clock: Pick<Clock, "after">;
   /** Reduces each object to the part to keep. */
   transform?: (object: T) => T;
-  onChange?: () => void;
+  onChange?: (() => void) | undefined;
 }
 
 /** A read waits this long for the first list. */

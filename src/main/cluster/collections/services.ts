@@ -11,8 +11,11 @@ export function servicesNotReadError(): OperatorError {
   return new OperatorError("services have not yet been read at least once, cannot construct envvars");
 }
 
-export function servicesCollection(deps: Pick<CollectionOptions<Service>, "follow" | "clock">): Collection<Service> {
-  return new Collection({ ...deps, kind: SERVICES, transform: essence });
+export function servicesCollection({
+  follow,
+  clock,
+}: Pick<CollectionOptions<Service>, "follow" | "clock">): Collection<Service> {
+  return new Collection({ kind: SERVICES, follow, clock, transform: essence });
 }
 
 function essence({ metadata, spec }: Service): Service {

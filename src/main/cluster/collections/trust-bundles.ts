@@ -77,7 +77,7 @@ export class TrustBundles implements TrustAnchors {
   }
 
   private async open(): Promise<Collection<ClusterTrustBundle>> {
-    const { client, enabled } = this.deps;
+    const { client, enabled, follow, clock, onChange } = this.deps;
     for (const version of enabled ? VERSIONS : []) {
       const kind = { ...CLUSTER_TRUST_BUNDLES, version };
       try {
@@ -87,7 +87,7 @@ export class TrustBundles implements TrustAnchors {
         throw error;
       }
       if (this.stopped) break;
-      return new Collection({ ...this.deps, kind });
+      return new Collection({ kind, follow, clock, onChange });
     }
     throw new OperatorError("ClusterTrustBundle projection is not supported in static kubelet mode");
   }

@@ -54,6 +54,7 @@ export class NodePodCertificates implements PodCertificates {
   /** Idempotent; called again when the pod's definition changes. The API server certifies nothing to static pods. */
   wanted(pod: Pod): void {
     if (isStaticPod(pod)) return;
+    const { client, nodeName, events, clock, log, random = Math.random } = this.deps;
     const { uid } = pod.metadata;
     const credentials = this.pods.get(uid) ?? new Map<string, SourceCredential>();
     this.pods.set(uid, credentials);
@@ -66,12 +67,17 @@ export class NodePodCertificates implements PodCertificates {
       // A terminating pod requests no certificate.
       if (pod.metadata.deletionTimestamp !== undefined) continue;
       const credential = new SourceCredential(pod, source, key, {
-        ...this.deps,
+        client,
+        nodeName,
         kinds: this.kinds,
+        node: () => this.deps.node(),
+        events,
+        clock,
+        log,
         makeKey: (keyType) => this.makeKey(keyType),
         onAsked: () => this.follow(),
         onChange: () => this.changed(uid),
-        random: this.deps.random ?? Math.random,
+        random,
       });
       credentials.set(key, credential);
       credential.start();

@@ -66,7 +66,7 @@ export function nodeImages(settings: NodeImageSettings, deps: NodeImagesDeps): I
   const files = new NodeCredentialFiles(places, log);
   const secrets = cluster === undefined ? standalonePullSecrets : new ClusterPullSecrets({ cluster, log, loop });
   const credentials = new KeyringCredentials({ secrets, files, providers: deps.providers, events, loop });
-  const access = accessOf(settings, { ...deps, log });
+  const access = accessOf(settings, { cri, clock, log, registry });
   const turns = new PullTurns(settings.serializeImagePulls ? 1 : settings.maxParallelImagePulls);
   const rate = new PullRate(settings.registryPullQPS, settings.registryBurst, clock);
   const pulls = new Pulls({ cri, clock, log, turns, rate, credentials, access });
@@ -75,7 +75,10 @@ export function nodeImages(settings: NodeImageSettings, deps: NodeImagesDeps): I
   return new ImagePuller({ cri, clock, events, trace, pulls, access, credentials, metrics, handlerOf });
 }
 
-function accessOf(settings: NodeImageSettings, { cri, clock, log, registry }: NodeImagesDeps): ImageAccess {
+function accessOf(
+  settings: NodeImageSettings,
+  { cri, clock, log, registry }: Pick<NodeImagesDeps, "cri" | "clock" | "log" | "registry">,
+): ImageAccess {
   if (!settings.kubeletEnsureSecretPulledImages) return openAccess;
   const { imagePullCredentialsVerificationPolicy: policy, preloadedImagesVerificationAllowlist: allowlist } = settings;
   return new RecordedAccess({

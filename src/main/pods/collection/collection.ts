@@ -45,9 +45,16 @@ export class Collection implements Answers {
 
   constructor(private readonly deps: CollectionDeps) {
     this.containers = new ContainerCollector({
-      ...deps,
+      cri: deps.cri,
+      policy: deps.policy,
       livingPods: () => this.livingPods(),
       isTerminated: (uid) => deps.source.isTerminated(uid),
+      changed: (uid, hints) => deps.changed(uid, hints),
+      logFolders: deps.logFolders,
+      sweepLeftovers: () => deps.sweepLeftovers(),
+      events: deps.events,
+      clock: deps.clock,
+      log: deps.log,
     });
     this.links = linkLoop({
       directory: deps.logFolders.containerLogsDir,

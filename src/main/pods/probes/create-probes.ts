@@ -25,15 +25,21 @@ interface ProbesDeps {
   log: Logger;
 }
 
-export function createProbes({ rootDir, registry, log, ...deps }: ProbesDeps): ProbeManager {
+export function createProbes(deps: ProbesDeps): ProbeManager {
+  const { rootDir, forgetsResults, nodeIPs, prober, events, registry, clock } = deps;
+  const log = moduleLogger(deps.log, "probes");
   const [results, kills] = [new Verdicts(), new ProbeKills()];
   const path = join(rootDir, "nodelet", "probes", "results.json");
   const stale = threadMetrics(registry).stale;
   return new ProbeManager({
-    ...deps,
     results,
     kills,
-    checkpoint: new ProbeCheckpoint(path, results, kills, deps.clock, moduleLogger(log, "probes")),
+    forgetsResults,
+    prober,
+    events,
+    nodeIPs,
+    clock,
+    checkpoint: new ProbeCheckpoint(path, results, kills, clock, log),
     onStale: () => stale.inc({ thread: "prober", kind: "probe-result" }),
   });
 }

@@ -38,7 +38,13 @@ export class Eviction {
   constructor(private readonly deps: EvictionDeps) {
     this.upcalls = deps.upcalls;
     this.running = new RunningPods(deps.rootDir);
-    this.orders = new Orders({ ...deps, pods: this.running });
+    this.orders = new Orders({
+      pods: this.running,
+      fail: (uid, failure, grace) => deps.fail(uid, failure, grace),
+      events: deps.events,
+      metrics: deps.metrics,
+      log: deps.log,
+    });
   }
 
   /** For a thread that has just started. */
@@ -90,7 +96,7 @@ export class Eviction {
         });
         return;
       case "oom":
-        reportOom({ ...this.deps, pod: (uid) => this.running.get(uid)?.pod }, record);
+        reportOom({ pod: (uid) => this.running.get(uid)?.pod, observed: this.deps.observed, events, log }, record);
         return;
     }
   }

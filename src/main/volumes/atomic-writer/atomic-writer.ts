@@ -47,7 +47,7 @@ export async function writePayload(volume: string, payload: Payload, deps: Atomi
   const changed = current === undefined || !(await holds(`${volume}/${current}`, payload));
   // The first write finds nothing to make up for, and leaves nothing behind.
   const fresh = current === undefined && (deps.fresh === true || (await namesIn(volume)).length === 0);
-  const directory = changed ? await replace(volume, payload, { ...deps, fresh }) : current;
+  const directory = changed ? await replace(volume, payload, deps, fresh) : current;
   await showLinks(volume, payload, fresh);
   await deps.onStep?.("visible");
   if (!fresh) await removeLeftovers(volume, directory, payload);
@@ -56,7 +56,7 @@ export async function writePayload(volume: string, payload: Payload, deps: Atomi
 }
 
 /** Resolves to the name of the new directory. */
-async function replace(volume: string, payload: Payload, deps: AtomicWriteDeps): Promise<string> {
+async function replace(volume: string, payload: Payload, deps: AtomicWriteDeps, fresh: boolean): Promise<string> {
   const name = directoryName(new Date(deps.clock.now()));
   const directory = `${volume}/${name}`;
   try {
@@ -66,7 +66,7 @@ async function replace(volume: string, payload: Payload, deps: AtomicWriteDeps):
     await deps.onStep?.("files");
     await deps.beforeVisible?.(directory);
     await deps.onStep?.("ownership");
-    if (deps.fresh === true) await symlink(name, `${volume}/${DATA}`);
+    if (fresh) await symlink(name, `${volume}/${DATA}`);
     else await swap(volume, name, deps);
   } catch (error) {
     await rm(directory, { recursive: true, force: true });

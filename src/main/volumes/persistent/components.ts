@@ -5,7 +5,7 @@ import { lazily } from "../../../shared/base/turns/lazily.js";
 import { readFileLabel } from "../../../shared/io/os/se-linux.js";
 import type { FCVolumeSource, ISCSIVolumeSource } from "../../../shared/kubernetes/api/volume.js";
 import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
-import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 import type { ClusterAccess } from "../../model/cluster-access.js";
 import type { EventRecorder, ObjectEvents } from "../../model/event-recorder.js";
@@ -61,28 +61,50 @@ export interface PersistentComponents {
   plugins: PersistentPlugins;
 }
 
-export interface ComponentsOptions extends PersistentVolumesOptions {
+interface ComponentsDeps {
   drivers: CsiDrivers;
   onInUse: () => void;
 }
 
-export async function makeComponents(options: ComponentsOptions): Promise<PersistentComponents> {
+export async function makeComponents(
+  options: PersistentVolumesOptions,
+  { drivers, onInUse }: ComponentsDeps,
+): Promise<PersistentComponents> {
   const { rootDir, nodeName, cluster, events, clock, statsPeriodMs } = options;
   const metrics = volumeMetrics(options.registry);
   const ownership = { changeOwnership: options.changeOwnership, calls: options.calls, events, clock, metrics };
   const label = await readFileLabel();
   const seLinux = label && new SELinuxMounts(label, options.seLinuxEveryMode, options.registry);
-  const volumes = new CsiVolumes({ ...options, ownership, metrics, seLinux });
+  const { controllerAttaches, calls } = options;
+  const log = moduleLogger(options.log, "csi");
+  const volumes = new CsiVolumes({
+    rootDir,
+    nodeName,
+    clock,
+    log,
+    events,
+    ownership,
+    metrics,
+    drivers,
+    cluster,
+    controllerAttaches,
+    seLinux,
+    onInUse,
+  });
   const csi = (): Promise<CsiVolumes> => Promise.resolve(volumes);
   const stats = new ClaimStats({
-    ...options,
     periodMs: statsPeriodMs,
     csi,
+    calls,
+    clock,
+    log,
+    events,
+    volumeHealth: options.volumeHealth,
     metrics: (figures) => volumeStatsMetrics(options.registry, figures),
   });
   const local = new LocalVolumes(rootDir, ownership, events);
   const nfs = new NfsVolumes(rootDir);
-  const { controllerAttaches, onInUse, volumePluginDir: pluginDir, log } = options;
+  const { volumePluginDir: pluginDir } = options;
   const attachments = new NodeAttachments({ nodeName, clock, cluster, controllerAttaches, onInUse });
   const flex = lazily(async () => {
     const { FlexVolumes } = await import("../flex/flex-volumes.js");
@@ -95,7 +117,7 @@ export async function makeComponents(options: ComponentsOptions): Promise<Persis
   const iscsi = lazily(async () => (await import("../iscsi/plugin.js")).iscsiVolumes({ ...disks, cluster }));
   const fc = lazily(async () => (await import("../fc/plugin.js")).fcVolumes(disks));
   const onBound: PersistentPluginDeps["onBound"] = (...bound) => stats.onBound(...bound);
-  const deps = { nodeName, cluster, calls: options.calls, csi, local, nfs, flex, iscsi, fc, expansion, onBound };
+  const deps = { nodeName, cluster, calls, csi, local, nfs, flex, iscsi, fc, expansion, onBound };
   return {
     csi: volumes,
     stats,

@@ -4,7 +4,6 @@
 import { stat } from "node:fs/promises";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
-import { moduleLogger } from "../../../shared/telemetry/log/logger.js";
 import type { CsiVolumes } from "../csi/csi-volumes.js";
 import { CsiDrivers } from "../csi/drivers.js";
 import { MIGRATED_FIELDS } from "../csi/migrated-plugins.js";
@@ -122,7 +121,7 @@ export class PersistentVolumes {
       const names = this.volumesInUse();
       for (const listener of this.listeners) listener(names);
     };
-    this.loaded = await makeComponents({ ...options, log: moduleLogger(options.log, "csi"), drivers, onInUse });
+    this.loaded = await makeComponents(options, { drivers, onInUse });
     return this.loaded;
   }
 }

@@ -33,7 +33,8 @@ export type FindResource = (group: string, version: string, resource: string) =>
 
 /**
  * @param path as it was sent
- * @param segments of the path after its first slash, decoded. With an empty one before others the path names no resource.
+ * @param segments of the path after its first slash, decoded. With an empty one before others the path names no
+ *   resource.
  */
 export function requestInfo(
   method: string,

@@ -36,8 +36,23 @@ export interface AdminRouteDeps extends Omit<TrustedDeps, "limits" | "streamMetr
 export function adminRoutes(deps: AdminRouteDeps): AdminRoutes {
   // The metric counts the streams of the authenticated port.
   const streamMetrics = { websocket: () => undefined };
-  const trusted = new TrustedRoutes({ ...deps, limits: CONNECTION_LIMITS, streamMetrics });
-  const router = new Router([...trusted.routes, ...nodeletRoutes(deps)], deps.log, "refer");
+  const { thread, init, node, configz, upcalls, threads, runtime, logDirectory, manifests, clock, log } = deps;
+  const trusted = new TrustedRoutes({
+    thread,
+    init,
+    node,
+    configz,
+    upcalls,
+    threads,
+    runtime,
+    limits: CONNECTION_LIMITS,
+    logDirectory,
+    streamMetrics,
+    manifests,
+    clock,
+    log,
+  });
+  const router = new Router([...trusted.routes, ...nodeletRoutes(deps)], log, "refer");
   return { router, close: () => trusted.close() };
 }
 
