@@ -5,7 +5,6 @@
 import { messageOf } from "../../shared/base/errors/thrown.js";
 import type { RuntimeState } from "../../shared/contracts/pleg.js";
 import type { Pod } from "../../shared/kubernetes/api/pod.js";
-import type { ObservedPod } from "../../shared/kubernetes/cri/observed-pod.js";
 import { startLogRotation } from "../containers/logs/start-log-rotation.js";
 import type { NodeRuntime } from "../containers/runtime/node-runtime.js";
 import { startPodCidr } from "../containers/runtime/pod-cidr.js";
@@ -156,7 +155,6 @@ function componentsOf(context: AgentContext, parts: Parts): (Component | undefin
   const { rootDir, nodeName, nodeIPs } = settings;
   const { running: threadsRun } = threads;
   const podCIDR = membership === undefined ? settings.network.podCIDR : "";
-  const pods = (): Iterable<ObservedPod> => state.cache.all();
   const load = (): unknown =>
     Promise.all([state.load(), probes.load(), checkLeftStates({ rootDir, ...settings.resources }, clock, log)]);
   return [
@@ -184,7 +182,7 @@ function componentsOf(context: AgentContext, parts: Parts): (Component | undefin
     { name: "the pod sources", start: () => sources.start(), stop: () => sources.stop() },
     { name: "the cluster", start: () => beginJoin(context, parts), stop: () => membership?.stop() },
     running("log rotation", () =>
-      startLogRotation({ settings: settings.containerLogs, pods, cri, tasks, registry, clock, log }),
+      startLogRotation({ settings: settings.containerLogs, pods: state.cache, cri, tasks, registry, clock, log }),
     ),
     deferredServingCertificate({ files: serving, nodeName, nodeIPs, running: threadsRun, tasks, clock, log }),
     ...pluginSockets(context, parts),

@@ -33,6 +33,8 @@ export interface LogRotationSettings {
 export interface LogRotationDeps {
   settings: LogRotationSettings;
   running(): Iterable<RunningLog>;
+  /** Whether the container of a log still runs. Thousands of logs may be asked for at once. */
+  isRunning(log: RunningLog): boolean;
   /** CRI ReopenContainerLog. */
   reopen(containerId: ContainerId, options: { deadlineMs: number; signal: AbortSignal }): Promise<unknown>;
   compress: RunCompress;
@@ -196,9 +198,11 @@ export class LogRotation {
       if (growth === undefined || growth.size >= maxSize) {
         const missing = growth === undefined;
         endWatch(entry);
-        // Its container may have ended since the last scan.
-        this.scan();
-        if (!this.entries.has(entry.log.containerId)) return;
+        // Its container may have ended since the last scan, which forgets the log.
+        if (!this.deps.isRunning(entry.log)) {
+          entry.dueAt = this.discoverAt;
+          return;
+        }
         await this.withWorker((signal) => (missing ? this.reopen(entry, signal) : this.rotate(entry, signal)));
         growth = afterRotation(growth);
       }

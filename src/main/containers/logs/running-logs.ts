@@ -16,10 +16,15 @@ export interface RunningLog {
   container: string;
 }
 
+export function isRunning({ state }: Pick<ObservedPod["containers"][number], "state">): boolean {
+  return state === ContainerState.CONTAINER_RUNNING;
+}
+
 export function* runningLogs(pods: Iterable<ObservedPod>, podLogsDir: string): Generator<RunningLog> {
   for (const { uid, namespace, name, containers } of pods) {
-    for (const { id, state, logPath, metadata } of containers) {
-      if (state !== ContainerState.CONTAINER_RUNNING || logPath === "") continue;
+    for (const container of containers) {
+      const { id, logPath, metadata } = container;
+      if (!isRunning(container) || logPath === "") continue;
       // Runtimes report the whole path, from the given directory and path.
       const path = logPath.startsWith("/")
         ? logPath

@@ -3,16 +3,18 @@
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { CriClient } from "../../../shared/kubernetes/cri/client.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
+import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 import type { TasksPool } from "../../threads/tasks-pool.js";
 import { LogRotation, type LogRotationSettings } from "./log-rotation.js";
 import { containerLogMetrics } from "./metrics.js";
-import { runningLogs } from "./running-logs.js";
+import { isRunning, runningLogs } from "./running-logs.js";
 
 export interface StartLogRotationOptions {
   settings: LogRotationSettings & { podLogsDir: string };
-  pods(): Iterable<ObservedPod>;
+  /** The pods as the runtime was last observed. */
+  pods: { all(): Iterable<ObservedPod>; get(uid: PodUid): ObservedPod };
   cri: Pick<CriClient, "reopenContainerLog">;
   tasks: Pick<TasksPool, "run">;
   registry: ThreadRegistry;
@@ -22,11 +24,13 @@ export interface StartLogRotationOptions {
 
 /** To be stopped before the pool and the runtime's connection are closed. */
 export function startLogRotation(options: StartLogRotationOptions): LogRotation {
-  const { settings, cri, tasks, registry, clock } = options;
+  const { settings, pods, cri, tasks, registry, clock } = options;
   const metrics = containerLogMetrics(registry);
   const rotation = new LogRotation({
     settings,
-    running: () => runningLogs(options.pods(), settings.podLogsDir),
+    running: () => runningLogs(pods.all(), settings.podLogsDir),
+    isRunning: ({ uid, containerId }) =>
+      pods.get(uid).containers.some((one) => one.id === containerId && isRunning(one)),
     reopen: (containerId, call) => cri.reopenContainerLog({ containerId }, call),
     compress: (job, run) => tasks.run("compressLog", job, run),
     counted: {

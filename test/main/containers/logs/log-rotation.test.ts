@@ -69,6 +69,7 @@ async function kit(
       scans++;
       return running;
     },
+    isRunning: ({ containerId }) => running.some((one) => one.containerId === containerId),
     reopen: async (id) => {
       reopened.push(id);
       await (changes.reopen ?? ((target) => writeFile(target, "")))(path);
@@ -153,6 +154,19 @@ test("looks at new logs come within a second, and the running containers are lis
   }
   const seconds = (clock.monotonic() - began) / 1000;
   assert.ok(scans() <= seconds + 1, `${scans()} scans in ${seconds} s`);
+});
+
+test("a thousand logs without their files cost one list of the running containers a second", async (t) => {
+  const { folder, clock, scans, running, reopened, until } = await kit(t, { reopen: () => Promise.resolve() });
+  const [first] = running;
+  assert.ok(first);
+  for (let number = 1; number <= 1000; number++) {
+    const path = join(folder, `${number}.log`);
+    running.push({ ...first, containerId: containerIdOf(`c${number}`), path });
+  }
+  const began = clock.monotonic();
+  await until("the logs to be reopened", () => reopened.length > 1000);
+  assert.ok(scans() <= (clock.monotonic() - began) / 1000 + 1, `${scans()} scans`);
 });
 
 test("without a size no log is rotated, and its usage is measured", async (t) => {
@@ -311,6 +325,7 @@ test("hundreds of logs that wait for one worker share no signal's list of listen
       containerLogMonitorIntervalMs: 10_000,
     },
     running: () => running,
+    isRunning: () => true,
     reopen: (_id, { signal }) => {
       given = signal;
       return hang(signal);
