@@ -17,7 +17,7 @@ import type { LimitRounds } from "./limit-rounds.js";
 import type { Machine, MachineLook } from "./machine.js";
 import { observe, type Observations } from "./observe.js";
 import type { Outbox } from "./outbox.js";
-import { disksNearlyShort, nextLookMs } from "./pace.js";
+import { diskGapMs, disksNearlyShort, nextLookMs } from "./pace.js";
 import type { PodFigures } from "./pod-figures.js";
 import type { PodRelief } from "./pod-relief.js";
 import type { PodStore } from "./pod-store.js";
@@ -66,6 +66,7 @@ export class Eviction {
   private memory: Memory = NO_MEMORY;
   private last: MachineLook | undefined;
   private disksAt = -Infinity;
+  private disksGapMs = 0;
   private diskRestUntil = 0;
   private warmAgainAt = 0;
   private readonly misses = new Map<string, number>();
@@ -150,7 +151,7 @@ export class Eviction {
   private async inspect(): Promise<number> {
     const { machine, disks, clock, outbox } = this.deps;
     const { samplePeriodMs: periodMs, enforcePods, evictionPressureTransitionPeriodMs } = this.settings;
-    if (clock.monotonic() - this.disksAt >= periodMs / 2) {
+    if (clock.monotonic() - this.disksAt >= this.disksGapMs - periodMs / 2) {
       this.disksAt = clock.monotonic();
       await disks.refresh(Math.min(DISK_WAIT_MS, periodMs));
     }
@@ -160,6 +161,7 @@ export class Eviction {
     const { layout } = disks;
     const thresholds = effectiveThresholds(this.settings.thresholds, { enforcePods, layout });
     const observations = observe({ ...look, ...disks.figures });
+    this.disksGapMs = diskGapMs(thresholds, observations, periodMs);
     const remembered = this.memory.observations;
     const judgement = judge(thresholds, observations, this.memory, look.at, evictionPressureTransitionPeriodMs);
     this.memory = judgement.memory;

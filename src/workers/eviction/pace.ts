@@ -1,5 +1,5 @@
 // Time of the next sample. Once a second is enough for resources that run out slowly; memory may run out within a
-// second. Pure.
+// second, and a disk with much room not within ten. Pure.
 
 import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import type { Observations } from "./observe.js";
@@ -16,6 +16,10 @@ const PERIODS_AHEAD = 2;
  * If tasks wait for memory for more than this part of the time, memory counts as short. The samples do not matter then.
  */
 const STALLED_PART = 0.05;
+/** What no disk of a node takes up within a second: bytes, and inodes. */
+const FASTEST = { bytes: 8 * 1024 ** 3, inodes: 500_000 };
+/** Longest interval between two looks at the disks; upstream's for all signals. */
+const DISKS_MS = 10_000;
 
 export interface Pace {
   periodMs: number;
@@ -44,6 +48,21 @@ export function nextLookMs({ periodMs, thresholds, before, now, stalledPart }: P
     return perMs * periodMs * PERIODS_AHEAD > left;
   });
   return nearly ? fast : periodMs;
+}
+
+/**
+ * Milliseconds between two looks at the disks: each sample, if one of them may be nearly short until the next look, or
+ * is not known.
+ */
+export function diskGapMs(thresholds: readonly EvictionThreshold[], now: Observations, periodMs: number): number {
+  const room = thresholds.flatMap(({ signal, value }) => {
+    if (!isDisk(signal)) return [];
+    const seen = now.get(signal);
+    if (seen === undefined) return [0];
+    const fastest = SIGNAL_FACTS[signal].resource === "inodes" ? FASTEST.inodes : FASTEST.bytes;
+    return [((seen.available - unitsOf(value, seen.capacity) * (1 + BAND)) / fastest) * 1000];
+  });
+  return Math.max(periodMs, Math.min(DISKS_MS, ...room));
 }
 
 /** True if a disk is so full that the pods' figures may be needed soon: a walk takes time. */

@@ -43,9 +43,10 @@ export class EvictionWorld {
     "/proc/sys/kernel/pid_max": "32768\n",
     "/proc/sys/kernel/threads-max": "1000\n",
   });
+  /** So near their threshold that each sample looks at them. */
   readonly disks: Record<string, ModelDisk> = {
-    "/root": { available: 50 * GIB, device: 1 },
-    "/images": { available: 50 * GIB, device: 1 },
+    "/root": { available: 20 * GIB, device: 1 },
+    "/images": { available: 20 * GIB, device: 1 },
   };
   readonly records: EvictionRecord[] = [];
   /** Names of upcalls, in order. */

@@ -217,6 +217,19 @@ describe("disk", () => {
     for (const path of ["/root", "/images"]) world.disks[path] = { available: gib * GIB };
   };
 
+  test("with much room is looked at every ten seconds, and evicts within them when it is filled at once", async () => {
+    make();
+    full(200);
+    await world.start([a]);
+    await world.run(1000);
+    const before = world.diskLooks["/root"] ?? 0;
+    await world.run(30_000);
+    equal((world.diskLooks["/root"] ?? 0) - before, 3);
+    full(9);
+    await world.run(12_000);
+    deepEqual(world.evicted, ["a"]);
+  });
+
   test("exited containers and unused images first; no pod is evicted if the next measurement shows that was enough", async () => {
     await fill();
     full(9);

@@ -11,7 +11,7 @@ import { layoutOf, measuredOf, reclaimsOf, type DiskLayout } from "../../../src/
 import { nodePressure } from "../../../src/workers/eviction/messages.js";
 import { observe, type Sample } from "../../../src/workers/eviction/observe.js";
 import { graceOf } from "../../../src/workers/eviction/outbox.js";
-import { disksNearlyShort, nextLookMs } from "../../../src/workers/eviction/pace.js";
+import { diskGapMs, disksNearlyShort, nextLookMs } from "../../../src/workers/eviction/pace.js";
 import { partsOf, storageOf } from "../../../src/workers/eviction/pod-storage.js";
 import { layersOf } from "../../../src/workers/eviction/writable-layers.js";
 import { GIB, MIB, pod, seen, threshold } from "./kit.js";
@@ -299,5 +299,15 @@ describe("the next sample is soon", () => {
     const full = (gib: number) =>
       disksNearlyShort([threshold("nodefs.available", "10Gi")], seen({ "nodefs.available": gib * GIB }));
     deepEqual([full(16), full(14)], [false, true]);
+  });
+
+  test("disks with much room are looked at later, those that are nearly short or not known with each sample", () => {
+    const gap = (gib: number) =>
+      diskGapMs([threshold("nodefs.available", "10Gi")], seen({ "nodefs.available": gib * GIB }), 1000);
+    deepEqual([gap(9), gap(16), gap(31), gap(500)], [1000, 1000, 2000, 10_000]);
+    equal(diskGapMs([threshold("nodefs.inodesFree", "1M")], seen({ "nodefs.inodesFree": 3_000_000 }), 1000), 3000);
+    const unknown = [threshold("nodefs.available", "10Gi"), threshold("imagefs.available", "10Gi")];
+    equal(diskGapMs(unknown, seen({ "nodefs.available": 500 * GIB }), 1000), 1000);
+    equal(diskGapMs([threshold("memory.available", "1Gi")], seen({}), 1000), 10_000);
   });
 });
