@@ -1,7 +1,8 @@
 // Keeps the logs of running containers within their limits. It checks their sizes as often as their growth requires and
 // rotates those that are full. The tasks pool compresses them.
-// Invariant: a log is looked at every containerLogMonitorInterval at least; one that fails delays no other for longer
-// than one call to the runtime may take; nothing runs after stop().
+// Invariant: a log is looked at every containerLogMonitorInterval at least, or every minute while the kernel watches it
+// and it has not changed; one that fails delays no other for longer than one call to the runtime may take; nothing runs
+// after stop().
 
 import { basename, dirname, join } from "node:path";
 import { AbortBranches } from "../../../shared/base/abort/branches.js";
@@ -67,6 +68,11 @@ interface Entry {
 const SCAN_MS = 1000;
 /** Between two passes over all logs. */
 const GATHER_MS = 50;
+/**
+ * Between two looks at a log whose watch is armed: the kernel drops events if too many wait. A look opens and closes
+ * four folders, and a node at rest has little other work on files.
+ */
+const WATCHED_MS = 60_000;
 /** Rotated files up to this size are compressed, or up to so many times containerLogMaxSize, bytes. */
 export const LARGEST_COMPRESSED = 1024 ** 3;
 const LARGEST_COMPRESSED_SIZES = 4;
@@ -216,7 +222,8 @@ export class LogRotation {
       this.warnOnce(entry, error);
     }
     entry.waitedMs = isWoken ? SOONEST_MS : afterMs;
-    entry.dueAt = this.deps.clock.monotonic() + entry.waitedMs;
+    const isWatched = entry.watch?.isArmed === true;
+    entry.dueAt = this.deps.clock.monotonic() + (isWatched ? Math.max(WATCHED_MS, afterMs) : entry.waitedMs);
     if (this.lifetime.hasEnded || !this.entries.has(entry.log.containerId)) endWatch(entry);
   }
 
@@ -318,7 +325,13 @@ export class LogRotation {
 
   private onCompressed(outcome: string, path: string): void {
     this.deps.counted.compression(outcome);
-    for (const entry of this.entries.values()) if (entry.log.path === path) entry.othersChanged = true;
+    for (const entry of this.entries.values()) {
+      if (entry.log.path !== path) continue;
+      entry.othersChanged = true;
+      if (entry.busy) continue;
+      entry.dueAt = Math.min(entry.dueAt, this.deps.clock.monotonic() + SOONEST_MS);
+      this.schedule(entry.dueAt);
+    }
   }
 
   private warnOnce(entry: Entry, error: unknown): void {
