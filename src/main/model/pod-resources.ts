@@ -104,7 +104,7 @@ function larger(a: string | number, b: string | number): string {
 }
 
 function sameQuantity(a: string | number | undefined, b: string | number | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
+  if (a === b || a === undefined || b === undefined) return a === b;
   return compareQuantities(a, b) === 0;
 }
 

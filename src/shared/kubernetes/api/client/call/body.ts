@@ -81,7 +81,11 @@ function blocksOf(body: Readable): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
     const blocks: Buffer[] = [];
     let size = 0;
-    const cut = (): void => reject(body.errored ?? new CutBodyError());
+    // Each body closes, and an error costs its stack.
+    let isWhole = false;
+    const cut = (): void => {
+      if (!isWhole) reject(body.errored ?? new CutBodyError());
+    };
     // A body that has ended already emits no further event.
     if (body.destroyed) {
       cut();
@@ -92,7 +96,10 @@ function blocksOf(body: Readable): Promise<Buffer[]> {
       blocks.push(block);
       if (size > OBJECT_LIMIT) body.destroy(new OversizedBodyError(headOf(blocks)));
     });
-    body.on("end", () => resolve(blocks));
+    body.on("end", () => {
+      isWhole = true;
+      resolve(blocks);
+    });
     body.on("error", reject);
     body.on("close", cut);
   });
