@@ -21,8 +21,23 @@ interface Typed extends Record<string, unknown> {
   kind?: string;
 }
 
-/** undefined for a kind that is served in JSON only. */
+/** Texts of objects in protobuf, the newest last: an answer and the event of a watch have the same text. */
+const recent = new Map<string, Buffer | undefined>();
+const MOST_RECENT = 16;
+
+/** undefined for a kind that is served in JSON only. The bytes are shared. */
 export function toProtobuf(text: string): Buffer | undefined {
+  if (recent.has(text)) return recent.get(text);
+  const bytes = encoded(text);
+  for (const oldest of recent.keys()) {
+    if (recent.size < MOST_RECENT) break;
+    recent.delete(oldest);
+  }
+  recent.set(text, bytes);
+  return bytes;
+}
+
+function encoded(text: string): Buffer | undefined {
   const { apiVersion = "", kind = "", ...fields } = JSON.parse(text) as Typed;
   const message = messageOf({ apiVersion, kind });
   if (message !== undefined) return enveloped(apiVersion, kind, encodeMessage(message, fields));
@@ -36,11 +51,11 @@ export function toProtobuf(text: string): Buffer | undefined {
   return enveloped(apiVersion, kind, list.finish());
 }
 
-/** A line of a watch as a frame. */
+/** A line of a watch, `{"type":"…","object":…}`, as a frame. */
 export function toFrame(line: string): Buffer {
-  const { type, object } = JSON.parse(line) as { type: string; object: Typed };
-  const raw = toProtobuf(JSON.stringify(object));
-  if (raw === undefined) throw new Error(`a watch of ${object.kind ?? "objects"} in protobuf`);
+  const [, type = "", object = ""] = /^\{"type":"(\w+)","object":(.*)\}\n$/s.exec(line) ?? [];
+  const raw = toProtobuf(object);
+  if (raw === undefined) throw new Error(`a watch in protobuf of ${object.slice(0, 100)}`);
   const event = new BinaryWriter();
   event.tag(1, WireType.LengthDelimited).string(type);
   event.tag(2, WireType.LengthDelimited).fork().tag(1, WireType.LengthDelimited).bytes(raw).join();

@@ -118,12 +118,12 @@ function notify(words: Int32Array, index: number): number {
   return woken.length;
 }
 
+/** Nanoseconds as a number: exact for the first hundred days. */
 const hrtime = Object.assign(
   (since?: [number, number]): [number, number] => {
-    const nanos = BigInt(Math.round(kernel.monotonic * 1e6));
-    const before = since === undefined ? 0n : BigInt(since[0]) * 1_000_000_000n + BigInt(since[1]);
-    const passed = nanos - before;
-    return [Number(passed / 1_000_000_000n), Number(passed % 1_000_000_000n)];
+    const nanos = Math.round(kernel.monotonic * 1e6) - (since === undefined ? 0 : since[0] * 1e9 + since[1]);
+    const seconds = Math.floor(nanos / 1e9);
+    return [seconds, nanos - seconds * 1e9];
   },
   { bigint: () => BigInt(Math.round(kernel.monotonic * 1e6)) },
 );

@@ -17,12 +17,17 @@ const { _tickCallback: settleAll } = process as unknown as { _tickCallback: () =
 /** Steps before the real event loop has a turn: it writes what the run prints. */
 const TURN_STEPS = 10_000;
 
-interface Pending {
-  due: number;
-  order: number;
-  owner: Owner;
-  /** Undefined: cancelled. */
-  fn: (() => void) | undefined;
+class Pending implements Handle {
+  constructor(
+    readonly due: number,
+    readonly order: number,
+    readonly owner: Owner,
+    /** Undefined: cancelled. */
+    public fn: (() => void) | undefined,
+  ) {}
+  cancel(): void {
+    this.fn = undefined;
+  }
 }
 
 export interface Handle {
@@ -94,13 +99,9 @@ class Kernel {
 
   /** Runs `fn` as a callback of `owner` after `ms`. */
   after(owner: Owner, ms: number, fn: () => void): Handle {
-    const entry: Pending = { due: this.time + Math.max(0, ms), order: this.sequence++, owner, fn };
+    const entry = new Pending(this.time + Math.max(0, ms), this.sequence++, owner, fn);
     this.timers.push(entry);
-    return {
-      cancel: () => {
-        entry.fn = undefined;
-      },
-    };
+    return entry;
   }
 
   /** No callback of `owner` runs for `ms`: as a thread without processor time. What becomes ready waits. */

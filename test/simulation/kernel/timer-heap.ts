@@ -1,8 +1,8 @@
 // Timers by their time; timers of one moment in the order in which they were set.
 
 export interface HeapEntry {
-  due: number;
-  order: number;
+  readonly due: number;
+  readonly order: number;
 }
 
 export class TimerHeap<T extends HeapEntry> {

@@ -4,6 +4,7 @@
 import { Readable } from "node:stream";
 import { kernel } from "../kernel/kernel.js";
 import type { Failed, Reply, Served } from "../world/runtime.js";
+import { decoded } from "./decoded-replies.js";
 
 type Done = (error: Error | null, reply?: unknown) => void;
 
@@ -91,24 +92,6 @@ function send(
     cancel: () => giveUp({ code: 1, details: "Cancelled on client" }),
     finish: () => void close(),
   };
-}
-
-/** Replies that come more than once: the runtime gives the same bytes as long as nothing changes. */
-const decodedReplies = new WeakMap<Buffer, { times: number; value: unknown }>();
-
-/** The third time the same bytes come, and later, their value is shared; frozen, so that no reader changes it. */
-function decoded(bytes: Buffer, deserialize: (bytes: Buffer) => unknown): unknown {
-  const known = decodedReplies.get(bytes) ?? { times: 0, value: undefined };
-  if (++known.times === 1) decodedReplies.set(bytes, known);
-  if (known.times < 3) return deserialize(bytes);
-  known.value ??= frozen(deserialize(bytes));
-  return known.value;
-}
-
-function frozen(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
-  for (const part of Object.values(value)) frozen(part);
-  return Object.freeze(value);
 }
 
 function serviceError({ code, details }: Failed): Error {

@@ -3,7 +3,7 @@
 // Invariant: a reply is used again only if no call that may change something was under way since it was made.
 
 /** Whose replies depend on nothing but sandboxes and containers. */
-const LISTS = new Set(["ListContainers", "ListPodSandbox"]);
+export const LISTS: ReadonlySet<string> = new Set(["ListContainers", "ListPodSandbox"]);
 const READS = new Set([
   "Status",
   "Version",

@@ -18,7 +18,8 @@ import { makeImage } from "../../fake-cri/images.js";
 import { FakeState, type FakeContainer } from "../../fake-cri/state.js";
 import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
-import { ListReplies } from "./list-replies.js";
+import { ListReplies, LISTS } from "./list-replies.js";
+import { encodeListed, type Listing } from "./listed-objects.js";
 import { isHealthy, isReady, scriptOf } from "./scripts.js";
 
 const PAUSE_IMAGE = "nodelet.local/pause:1";
@@ -150,7 +151,12 @@ export class SimulatedRuntime {
         for (const listener of this.onEnd)
           listener(verb, error === null ? "OK" : codeName(Number(error.code)), request);
         if (error !== null) reply.failed(error as unknown as Failed);
-        else reply.message(listed.encoded(() => definition.responseSerialize(value)));
+        else
+          reply.message(
+            listed.encoded(() =>
+              LISTS.has(verb) ? encodeListed(value as Listing) : definition.responseSerialize(value),
+            ),
+          );
         listed.end();
       });
     }
