@@ -205,6 +205,18 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: "of entries.filter(([uid]) => wanted(uid)).slice(1)) {",
   },
   {
+    name: "the cgroup of a removed pod is kept",
+    file: "src/main/resources/cgroups/cgroup-manager.ts",
+    text: "Promise.all(places.map((name) => removeCgroup(",
+    replacement: "Promise.all(places.slice(1).map((name) => removeCgroup(",
+  },
+  {
+    name: "a pod with its cgroup counts as lost",
+    file: "src/main/resources/cgroups/cgroup-manager.ts",
+    text: "if ((await this.tree.missing(name)).length === 0) return false;",
+    replacement: "if ((await this.tree.missing(name)).length === 0) return true;",
+  },
+  {
     name: "a gRPC server that is not serving is healthy",
     file: "src/workers/peers/grpc.ts",
     text: "if (status === SERVING)",

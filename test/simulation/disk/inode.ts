@@ -30,6 +30,8 @@ export class Inode {
   mounted: Inode | undefined;
   /** Text of a file that the kernel makes when it is read. */
   text: (() => string) | undefined;
+  /** Takes what is written to a file of the kernel. */
+  written: ((text: string) => void) | undefined;
 
   constructor(
     readonly kind: Kind,

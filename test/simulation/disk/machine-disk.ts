@@ -1,6 +1,7 @@
 // The one disk of the simulated machine: the tree, its faults, and what a crash of the machine leaves of it.
 
 import { Random } from "../kernel/random.js";
+import { CGROUPS, clearCgroups, fillCgroup } from "./cgroup-inodes.js";
 import { SystemError } from "./errors.js";
 import { Inode } from "./inode.js";
 import { FileTree } from "./tree.js";
@@ -67,6 +68,10 @@ class MachineDisk {
       if (inode.text !== undefined) return;
       if (inode.kind === "file") this.tear(inode);
       if (inode.kind !== "directory") return;
+      if (inode.fileSystem === CGROUPS) {
+        clearCgroups(inode);
+        return;
+      }
       const { durable, unsynced } = inode;
       // Most of it was written back in time.
       const kept = random.chance(0.5) ? unsynced.length : random.below(unsynced.length + 1);
@@ -110,6 +115,14 @@ class MachineDisk {
     const made = new Inode("directory", 0o755, "disk");
     parent.setEntry(name, made);
     return made;
+  }
+
+  /** The root of the cgroup tree. */
+  cgroupRoot(path: string): void {
+    const { parent, name } = this.parentOf(path);
+    const root = new Inode("directory", 0o755, CGROUPS);
+    fillCgroup(root);
+    parent.setEntry(name, root);
   }
 
   /** A file of somebody else's, who syncs it. */

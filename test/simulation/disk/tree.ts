@@ -3,6 +3,7 @@
 
 import { kernel } from "../kernel/kernel.js";
 import type { Owner } from "../kernel/owner.js";
+import { CGROUPS, fillCgroup, isBusyCgroup } from "./cgroup-inodes.js";
 import { SystemError } from "./errors.js";
 import { Inode } from "./inode.js";
 
@@ -128,6 +129,10 @@ export class FileTree {
   write(fd: number, bytes: Buffer, position: number | null): number {
     const descriptor = this.descriptor(fd, "write");
     const { inode } = descriptor;
+    if (inode.written !== undefined) {
+      inode.written(bytes.toString());
+      return bytes.length;
+    }
     const from = descriptor.isAppending ? inode.data.length : (position ?? descriptor.position);
     const data = Buffer.alloc(Math.max(inode.data.length, from + bytes.length));
     inode.data.copy(data);
@@ -141,7 +146,9 @@ export class FileTree {
   makeDirectory(path: string, mode: number): void {
     const { parent, name, inode } = this.find(path, "mkdir", false);
     if (inode !== undefined) throw new SystemError("EEXIST", "mkdir", path);
-    parent.setEntry(name, new Inode("directory", mode, parent.fileSystem));
+    const made = new Inode("directory", mode, parent.fileSystem);
+    if (parent.fileSystem === CGROUPS) fillCgroup(made);
+    parent.setEntry(name, made);
     parent.links++;
     this.tell(parent, name, "created");
   }
@@ -174,7 +181,9 @@ export class FileTree {
     if (inode === undefined) throw new SystemError("ENOENT", "rmdir", path);
     if (inode.kind !== "directory") throw new SystemError("ENOTDIR", "rmdir", path);
     if (this.mounts.some(({ root }) => root === inode)) throw new SystemError("EBUSY", "rmdir", path);
-    if (inode.entries.size > 0) throw new SystemError("ENOTEMPTY", "rmdir", path);
+    if (inode.fileSystem === CGROUPS) {
+      if (isBusyCgroup(inode)) throw new SystemError("EBUSY", "rmdir", path);
+    } else if (inode.entries.size > 0) throw new SystemError("ENOTEMPTY", "rmdir", path);
     parent.setEntry(name, undefined);
     parent.links--;
     this.tell(parent, name, "removed");

@@ -15,6 +15,7 @@ import { memoryIsGivenOnce } from "./memory-is-given-once.js";
 import { nothingLeft } from "./nothing-left.js";
 import { objectGoesLast } from "./object-goes-last.js";
 import { oneRunningContainer } from "./one-running-container.js";
+import { podsHaveTheirCgroups } from "./pods-have-their-cgroups.js";
 import { processLives } from "./process-lives.js";
 import { recordsAreReadable } from "./records-are-readable.js";
 import { resizesArrive } from "./resizes-arrive.js";
@@ -32,6 +33,7 @@ export const INVARIANTS: readonly Invariant[] = [
   userIdsAreGivenOnce,
   memoryIsGivenOnce,
   hostPortsAreGivenOnce,
+  podsHaveTheirCgroups,
   healthyRunsOn,
   unhealthyRestarts,
   terminatedStays,

@@ -41,7 +41,8 @@ export const healthyRunsOn: Invariant = {
   },
 };
 
-function mayStop({ facts, runtime }: World, name: string, id: string): boolean {
+/** Whether anything is a reason to stop this container of a pod. */
+export function mayStop({ facts, runtime }: World, name: string, id: string): boolean {
   const pod = facts.pods.get(name);
   if (pod === undefined) return false;
   if (pod.shape.hasDeadline) return true;

@@ -10,16 +10,18 @@ export const ROOT = "/var/lib/kubelet";
 export const MANIFESTS = "/etc/kubernetes/manifests";
 export const KUBECONFIG = "/etc/kubernetes/kubelet.conf";
 export const LOGS = "/var/log/pods";
+export const CGROUP_ROOT = "/sys/fs/cgroup";
 export const CONTAINER_LOGS = "/var/log/containers";
 
 let boots = 0;
 
-export function makeMachineFiles({ layout }: NodeShape): void {
+export function makeMachineFiles({ layout, hasPodCgroups }: NodeShape): void {
   for (const path of ["/tmp", MANIFESTS, LOGS, CONTAINER_LOGS, ROOT, "/var/lib/containerd", "/run/containerd"]) {
     disk.directory(path);
   }
   for (const path of ["/dev", "/sys/fs/cgroup", "/proc/sys/kernel", "/proc/self/fd", "/sys/kernel/mm"])
     disk.directory(path);
+  if (hasPodCgroups) disk.cgroupRoot(CGROUP_ROOT);
   disk.file("/etc/machine-id", "0123456789abcdef0123456789abcdef\n");
   disk.file("/etc/os-release", 'PRETTY_NAME="Simulated"\n');
   disk.file("/etc/hosts", "127.0.0.1 localhost\n");

@@ -22,6 +22,8 @@ export interface NodeShape {
   hasGrpcProbes: boolean;
   /** The memory manager's policy is Static; pods with CPUs of their own have memory of chosen NUMA nodes. */
   hasOwnMemory: boolean;
+  /** Pods have cgroups; on the others containers are in those of the runtime. */
+  hasPodCgroups: boolean;
   /** Fields of KubeletConfiguration. */
   fields: Readonly<Record<string, unknown>>;
 }
@@ -45,6 +47,7 @@ export const PLAIN_NODE: NodeShape = {
   hasHostPorts: false,
   hasGrpcProbes: false,
   hasOwnMemory: false,
+  hasPodCgroups: false,
   fields: {},
 };
 
@@ -57,6 +60,7 @@ const MEMORY_SHARE = 0.6;
 /** Part of all seeds. */
 const PORTS_SHARE = 0.3;
 const GRPC_SHARE = 0.3;
+const CGROUPS_SHARE = 0.3;
 
 /** Memory of the machine, and what pods do not get of it, on the first NUMA node: the default eviction threshold. */
 export const MACHINE_MIB = 16 * 1024;
@@ -80,8 +84,13 @@ export function nodeShape(random: Random): NodeShape {
   const node = random.chance(SHARE) ? nodeWithCpus(random) : PLAIN_NODE;
   const hasHostPorts = random.stream("host ports").chance(PORTS_SHARE);
   const hasGrpcProbes = random.stream("gRPC probes").chance(GRPC_SHARE);
-  return hasHostPorts || hasGrpcProbes ? { ...node, hasHostPorts, hasGrpcProbes } : node;
+  const shape = hasHostPorts || hasGrpcProbes ? { ...node, hasHostPorts, hasGrpcProbes } : node;
+  if (!random.stream("pod cgroups").chance(CGROUPS_SHARE)) return shape;
+  return { ...shape, hasPodCgroups: true, fields: { ...shape.fields, ...CGROUP_FIELDS } };
 }
+
+/** Fields of a node whose pods have cgroups. */
+const CGROUP_FIELDS = { cgroupsPerQOS: true, enforceNodeAllocatable: ["pods"] };
 
 /** Fields of a node that hands out memory. */
 const MEMORY_FIELDS = {
@@ -118,6 +127,7 @@ function nodeWithCpus(random: Random): NodeShape {
     hasHostPorts: false,
     hasGrpcProbes: false,
     hasOwnMemory,
+    hasPodCgroups: false,
     fields: all,
   };
 }

@@ -8,6 +8,7 @@ import type { Random } from "../kernel/random.js";
 import type { Trace } from "../kernel/trace.js";
 import type { Action, PlannedEvent } from "../plan/events.js";
 import { NODE_NAME, SimulatedApi } from "./api.js";
+import { ContainerCgroups } from "./container-cgroups.js";
 import { DevicePlugin } from "./device-plugin.js";
 import { Kubelet } from "./kubelet.js";
 import { Losses } from "./losses.js";
@@ -55,6 +56,8 @@ export class World {
   readonly onFault = new Set<(kind: Action["do"]) => void>();
   readonly onGaveUp = new Set<(reason: string) => void>();
   kubelet: Kubelet | undefined;
+  /** Undefined: pods have no cgroups. */
+  readonly cgroups: ContainerCgroups | undefined;
   /** Undefined: the node has no device plugin. */
   readonly plugin: DevicePlugin | undefined;
   private readonly losses: Losses;
@@ -76,6 +79,7 @@ export class World {
     this.api = machine.api = new SimulatedApi();
     this.runtime = machine.runtime = new SimulatedRuntime({ events: random.stream("shape").chance(0.5) });
     servePods(this.runtime);
+    if (node.hasPodCgroups) this.cgroups = new ContainerCgroups(this.runtime);
     if (node.hasUserNamespaces) {
       const features = { recursiveReadOnlyMounts: false, userNamespaces: true };
       this.runtime.settings.runtimeHandlers.push({ name: "", features });

@@ -1,0 +1,115 @@
+// Directories of cgroup v2: a new one has the kernel's files, takes limits, and can be removed only without children and
+// processes. Nothing of it survives the machine.
+
+import { Inode } from "./inode.js";
+
+/** File system of such directories. */
+export const CGROUPS = "cgroup2";
+
+const CONTROLLERS = "cpuset cpu io memory hugetlb pids";
+
+/** Files that take a value, with the kernel's own. */
+const VALUES: Readonly<Record<string, string>> = {
+  "cpu.weight": "100",
+  "cpu.max": "max 100000",
+  "cpuset.cpus": "",
+  "memory.max": "max",
+  "memory.min": "0",
+  "memory.low": "0",
+  "memory.high": "max",
+  "memory.swap.max": "max",
+  "memory.oom.group": "0",
+  "pids.max": "max",
+};
+
+/** Files that are read only. */
+const FIGURES: Readonly<Record<string, string>> = {
+  "cgroup.controllers": CONTROLLERS,
+  "cpu.stat": "usage_usec 1000000",
+  "memory.current": "1000000",
+  "memory.stat": "anon 1000000\ninactive_file 0",
+  "memory.events": "oom 0\noom_kill 0",
+  "pids.current": "1",
+};
+
+/** More than the machine's pid_max: no process of the real machine has such a number. */
+const FIRST_PID = 10_000_000;
+let pids = 0;
+
+/** Pids by the id of their container or sandbox. */
+const inside = new WeakMap<Inode, Map<string, number>>();
+const killers = new Set<(id: string) => void>();
+
+/** `kill` is called for each container and sandbox of a cgroup that is killed. */
+export function onCgroupKill(kill: (id: string) => void): void {
+  killers.add(kill);
+}
+
+/** Makes a new directory a cgroup. */
+export function fillCgroup(directory: Inode): void {
+  const members = new Map<string, number>();
+  inside.set(directory, members);
+  const file = (name: string, text: () => string, written?: (text: string) => void): void => {
+    const made = new Inode("file", written === undefined ? 0o444 : 0o644, CGROUPS);
+    made.text = () => `${text()}\n`;
+    made.written = written;
+    directory.entries.set(name, made);
+  };
+  for (const [name, first] of Object.entries(VALUES)) {
+    let value = first;
+    file(
+      name,
+      () => value,
+      (text) => {
+        value = text.trim();
+      },
+    );
+  }
+  for (const [name, text] of Object.entries(FIGURES)) file(name, () => text);
+  const given = new Set<string>();
+  file(
+    "cgroup.subtree_control",
+    () => [...given].join(" "),
+    (text) => {
+      for (const word of text.trim().split(" ")) {
+        if (word.startsWith("+")) given.add(word.slice(1));
+        else given.delete(word.slice(1));
+      }
+    },
+  );
+  file("cgroup.procs", () => [...members.values()].join("\n"));
+  file(
+    "cgroup.kill",
+    () => "",
+    () => {
+      for (const id of membersBelow(directory)) for (const kill of killers) kill(id);
+    },
+  );
+}
+
+/** The processes of a container or sandbox are in this cgroup from now on. */
+export function enterCgroup(directory: Inode, id: string): void {
+  inside.get(directory)?.set(id, FIRST_PID + ++pids);
+}
+
+export function leaveCgroup(directory: Inode, id: string): void {
+  inside.get(directory)?.delete(id);
+}
+
+/** Whether rmdir(2) fails with EBUSY. */
+export function isBusyCgroup(directory: Inode): boolean {
+  return (inside.get(directory)?.size ?? 0) > 0 || childrenOf(directory).length > 0;
+}
+
+/** The machine starts anew: only the root is left, empty. */
+export function clearCgroups(root: Inode): void {
+  for (const [name, { kind }] of root.entries) if (kind === "directory") root.entries.delete(name);
+}
+
+function childrenOf(directory: Inode): Inode[] {
+  return [...directory.entries.values()].filter(({ kind }) => kind === "directory");
+}
+
+function membersBelow(directory: Inode): string[] {
+  return [...(inside.get(directory)?.keys() ?? []), ...childrenOf(directory).flatMap((child) => membersBelow(child))];
+}
