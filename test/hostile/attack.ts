@@ -35,10 +35,16 @@ export interface Row {
   did: string;
   /** The longest gap between two probes of the normal pod, beyond their period. */
   probeLateMs: number;
+  /** Gap of a process that probes without the kubelet, for that kind of probe, beyond the period. */
+  directLateMs: number;
   /** The operator's slowest call. */
   operatorMs: number;
   /** The p99 of the operator's calls. */
   operatorP99Ms: number;
+  /** The slowest exec, statistics of the runtime and page of that process, in the same time. */
+  directExecMs: number;
+  directStatsMs: number;
+  directPageMs: number;
   mainDelayMs: number;
   /**
    * Most CPU time of main within a period as long as its longest delay. Main can cause at most this part of the delay.

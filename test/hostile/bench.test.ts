@@ -34,8 +34,12 @@ const ROW: Row = {
     attack: "files",
     did: "much",
     probeLateMs: 1.6,
+    directLateMs: 1.4,
     operatorMs: 20,
     operatorP99Ms: 19,
+    directExecMs: 12,
+    directStatsMs: 7,
+    directPageMs: 5,
     mainDelayMs: 3.2,
     mainCpuMs: 1.2,
     idleDelayMs: 2.4,
@@ -47,14 +51,17 @@ test("the table has a line for each attack, with its verdict", () => {
   const table = tableOf([ROW, { ...ROW, missed: ["late"] }, { ...ROW, broken: ["gone"], missed: ["late"] }]);
   const verdicts = table.split("\n").map((line) => line.split(" | ").at(-1));
   assert.deepEqual(verdicts.slice(2), ["kept |", "*missed*: late |", "**broken**: gone |"]);
-  assert.match(table, /\| tenant: files \| much \| 3 \(1; 2\) \| 1002 \| 19; 20 \| 0 \| 100 → 101 \| – \| kept \|/);
+  assert.match(
+    table,
+    /\| tenant: files \| much \| 3 \(1; 2\) \| 1002 \(1001\) \| 19; 20 \(12; 7; 5\) \| 0 \| 100 → 101 \| – \| kept \|/,
+  );
 });
 
 test("a case is one line with the same figures", () => {
   assert.equal(
     caseLine({ ...ROW, threadRestarts: 2 }),
-    "tenant: files · sent much · main's longest delay 3 (1; 2) ms · longest gap of the victim's probes 1002 ms · " +
-      "operator p99; slowest 19; 20 ms · deaths 2 threads · RSS 100 → 101 MiB · kept",
+    "tenant: files · sent much · main's longest delay 3 (1; 2) ms · longest gap of the victim's probes 1002 (1001) ms · " +
+      "operator p99; slowest 19; 20 (12; 7; 5) ms · deaths 2 threads · RSS 100 → 101 MiB · kept",
   );
   assert.match(caseLine({ ...ROW, hasProcessDied: true }), / · deaths the process · /);
 });

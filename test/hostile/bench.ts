@@ -9,9 +9,18 @@ import { sleep } from "../../tools/standalone/wait.js";
 import type { FakeApi } from "../fake-api/fake-api.js";
 import type { NodeOptions, TestNode } from "../harness/node.js";
 import type { ApiKit } from "../support/api-kit.js";
-import { nodeKubeconfig, settled, startFaultyCluster, unready, type FaultyCluster } from "../support/faulty-cluster.js";
+import { statusOf } from "../support/cluster-node.js";
+import {
+  nodeKubeconfig,
+  podIn,
+  settled,
+  startFaultyCluster,
+  unready,
+  type FaultyCluster,
+} from "../support/faulty-cluster.js";
 import type { Attack, Row } from "./attack.js";
 import { BYSTANDER, bystanderPod } from "./bystander.js";
+import { DirectProcess, type DirectTarget } from "./direct.js";
 import { Meter } from "./meter.js";
 import { Operator } from "./operator.js";
 
@@ -38,6 +47,7 @@ export class HostileBench {
     readonly dir: string,
     private readonly cluster: FaultyCluster,
     readonly operator: Operator,
+    readonly direct: DirectProcess,
     private readonly afterStop: (() => void) | undefined,
   ) {
     this.stamps = join(dir, "stamps");
@@ -66,16 +76,21 @@ export class HostileBench {
         return [`--kubeconfig=${await nodeKubeconfig(fixture)}`, `--client-ca-file=${ca}`];
       },
     });
+    let direct: DirectProcess | undefined;
     try {
       await beforeStart?.(cluster.node, dir);
       await cluster.node.restart();
       const pair = cluster.fixture.clientCertificate("operator", ["system:masters"]);
       const { secureUrl: url } = cluster.node.kubelet;
-      const operator = new Operator({ url, cert: pair.cert, key: pair.key, pod: BYSTANDER, container: "app" });
-      const bench = new HostileBench(dir, cluster, operator, afterStop);
+      const { endpoint, containerd } = cluster.node;
+      direct = await DirectProcess.start(dir, containerd?.endpoint ?? endpoint, pair);
+      const { cert, key } = pair;
+      const operator = new Operator({ url, directUrl: direct.url, cert, key, pod: BYSTANDER, container: "app" });
+      const bench = new HostileBench(dir, cluster, operator, direct, afterStop);
       cluster.fixture.store.put("pods", { ...bystanderPod(bench.stamps), metadata: { name: BYSTANDER } });
       return bench;
     } catch (error) {
+      await direct?.stop();
       await cluster.stop();
       throw error;
     }
@@ -101,6 +116,7 @@ export class HostileBench {
   /** One attack, from a node that is well to its end. */
   async run(attack: Attack): Promise<Row> {
     await settled("the normal pod", () => unready(this.fixture, [BYSTANDER]));
+    this.direct.probe(this.victim());
     const meter = await Meter.begin(this, RECOVERY_MS);
     let did: string;
     let problem: string | undefined;
@@ -117,8 +133,16 @@ export class HostileBench {
     return row;
   }
 
+  /** The normal pod's first container, as the API server has it. */
+  private victim(): DirectTarget {
+    const { podIP: podIp = "", containerStatuses = [] } = statusOf(podIn(this.fixture, BYSTANDER));
+    const { containerID = "" } = containerStatuses.find(({ name }) => name === "app") ?? {};
+    return { containerId: containerID.slice(containerID.indexOf("://") + 3), podIp };
+  }
+
   async stop(): Promise<void> {
     await this.operator.stop();
+    await this.direct.stop();
     await this.cluster.stop();
     this.afterStop?.();
     await rm(this.dir, { recursive: true, force: true });

@@ -11,21 +11,37 @@ export const BYSTANDER = "bystander";
 const PERIOD_S = 1;
 export const PERIOD_MS = PERIOD_S * 1000;
 const KINDS = ["http", "exec", "tcp"] as const;
+type ProbeKind = (typeof KINDS)[number];
+/** Stamps of the process that probes beside the kubelet (direct-process.ts) have this before the kind. */
+const DIRECT = "direct-";
 
 const STAMP = "cut -d' ' -f1 /proc/uptime >> /stamps";
+/** A request for this path is one of the direct process. */
+const DIRECT_PATH = "/direct";
 const HTTP = [
-  "while read -r line && [ ${#line} -gt 1 ]; do :; done",
-  `${STAMP}/http`,
+  "own=",
+  `while read -r line && [ \${#line} -gt 1 ]; do case "$line" in "GET ${DIRECT_PATH} "*) own=${DIRECT};; esac; done`,
+  `${STAMP}/\${own}http`,
   'printf "HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\nok"',
 ].join("\n");
 const SERVE = [
   "trap 'kill $(jobs -p); exit 0' TERM",
   `cat > /http <<'END'\n${HTTP}\nEND`,
   `echo "${STAMP}/tcp" > /tcp`,
+  `echo "${STAMP}/${DIRECT}tcp" > /direct-tcp`,
   "nc -ll -p 8080 -e sh /http &",
   "nc -ll -p 8081 -e sh /tcp &",
+  "nc -ll -p 8082 -e sh /direct-tcp &",
   "while true; do echo a line of the normal pod; sleep 1; done",
 ].join("\n");
+
+/** What the direct process asks of the bystander's first container, for the same work in the container as a probe's. */
+export const DIRECT_PROBES = {
+  httpPort: 8080,
+  httpPath: DIRECT_PATH,
+  tcpPort: 8082,
+  command: ["sh", "-c", `${STAMP}/${DIRECT}exec`],
+} as const;
 
 /** `stamps` is a folder of the test. */
 export function bystanderPod(stamps: string): Fields {
@@ -58,18 +74,22 @@ export async function uptime(): Promise<number> {
   return Number((await readFile("/proc/uptime", "utf8")).split(" ")[0]);
 }
 
-/**
- * The longest time without a probe of its kind between two moments, over its period: milliseconds, and of which kind.
- */
-export async function worstLateness(stamps: string, from: number, to: number): Promise<{ kind: string; ms: number }> {
-  let worst = { kind: "none", ms: 0 };
-  for (const kind of KINDS) {
-    const text = await readFile(join(stamps, kind), "utf8").catch(() => "");
-    const times = text.split("\n").map(Number);
-    const ms = latenessOf(times, from, to) * 1000;
-    if (ms > worst.ms) worst = { kind, ms };
-  }
-  return worst;
+/** Lateness of one kind of probe, ms: the kubelet's, and that of a probe without the kubelet in the same time. */
+export interface Lateness {
+  kind: ProbeKind;
+  ms: number;
+  directMs: number;
+}
+
+/** The longest time without a probe between two moments, over the probes' period, by kind. */
+export async function latenessByKind(stamps: string, from: number, to: number): Promise<Lateness[]> {
+  const late = async (name: string): Promise<number> => {
+    const text = await readFile(join(stamps, name), "utf8").catch(() => "");
+    return latenessOf(text.split("\n").map(Number), from, to) * 1000;
+  };
+  return Promise.all(
+    KINDS.map(async (kind) => ({ kind, ms: await late(kind), directMs: await late(`${DIRECT}${kind}`) })),
+  );
 }
 
 /**

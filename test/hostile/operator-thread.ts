@@ -8,18 +8,19 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { PodView } from "../../tools/standalone/pods.js";
 import { sleep } from "../../tools/standalone/wait.js";
 import { ChannelSocket } from "../support/websocket.js";
+import { DIRECT_PAGE } from "./direct.js";
 import type { OperatorCall, OperatorData } from "./operator.js";
 
 const PAUSE_MS = 250;
 /** A call that takes longer is given up, and counts as one that failed. */
 const DEADLINE_MS = 20_000;
 
-const { url, cert, key, pod, container } = workerData as OperatorData;
-const { hostname, port } = new URL(url);
+const { url, directUrl, cert, key, pod, container } = workerData as OperatorData;
 const path = `default/${pod}/${container}`;
 const credentials = { cert, key, rejectUnauthorized: false, agent: false } as const;
 
-async function get(target: string): Promise<string> {
+async function get(target: string, base: string = url): Promise<string> {
+  const { hostname, port } = new URL(base);
   const options: RequestOptions = { ...credentials, host: hostname, port, path: target };
   const sent = request({ ...options, signal: AbortSignal.timeout(DEADLINE_MS) }).end();
   const [response] = (await once(sent, "response")) as [IncomingMessage];
@@ -49,6 +50,7 @@ const CALLS: Readonly<Record<string, () => Promise<Partial<OperatorCall>>>> = {
   "/exec": async () => (await exec(), {}),
   "/stats/summary": async () => (await get("/stats/summary"), {}),
   "/metrics": async () => figuresOf(await get("/metrics")),
+  [DIRECT_PAGE]: async () => (figuresOf(await get("/", directUrl)), {}),
 };
 
 function podIn(text: string): NonNullable<OperatorCall["pod"]> {

@@ -10,8 +10,8 @@ const HEAD = [
   "attack",
   "what was sent",
   "main's longest delay ms (own CPU; idle process)",
-  "longest gap of the victim's probes ms",
-  "operator p99; slowest ms",
+  "longest gap of the victim's probes ms (without the kubelet)",
+  "operator p99; slowest ms (exec; statistics; page without the kubelet)",
   "deaths",
   "RSS MiB before → after",
   "upstream's kubelet",
@@ -62,8 +62,9 @@ export function caseLine(row: Row): string {
 
 const whole = (value: number): string => String(Math.round(value));
 const delayOf = (row: Row): string => `${whole(row.mainDelayMs)} (${whole(row.mainCpuMs)}; ${whole(row.idleDelayMs)})`;
-const gapOf = (row: Row): string => whole(PERIOD_MS + row.probeLateMs);
-const operatorOf = (row: Row): string => `${whole(row.operatorP99Ms)}; ${whole(row.operatorMs)}`;
+const gapOf = (row: Row): string => `${whole(PERIOD_MS + row.probeLateMs)} (${whole(PERIOD_MS + row.directLateMs)})`;
+const operatorOf = (row: Row): string =>
+  `${whole(row.operatorP99Ms)}; ${whole(row.operatorMs)} (${whole(row.directExecMs)}; ${whole(row.directStatsMs)}; ${whole(row.directPageMs)})`;
 const rssOf = (row: Row): string => `${whole(row.rssBeforeMiB)} → ${whole(row.rssAfterMiB)}`;
 
 function deathsOf({ threadRestarts, hasProcessDied }: Row): string {
