@@ -32,6 +32,7 @@ import type { AdminRoutes, AdminServer } from "./admin/admin-server.js";
 import type { StatusDeps } from "./admin/status.js";
 import { nodeChecks, pingCheck, type HealthInputs } from "./health/health.js";
 import { HealthSlis } from "./health/slis.js";
+import { readerTurns, type ReaderTurns } from "./logs/pods/reader-turns.js";
 import { httpMetrics } from "./metrics/http-metrics.js";
 import { processStartTime } from "./metrics/process-metrics.js";
 import { processRegistry } from "./metrics/process-registry.js";
@@ -81,6 +82,7 @@ export class ServerLogic implements ServerControl {
   private page: Promise<OpenPage | undefined> | undefined;
   private readonly manifests: Deferred<ManifestAnswers>;
   private readonly disks: Deferred<NodeDisks>;
+  private readonly logReaders: ReaderTurns;
   private configz: ConfigzBodies;
   private readonly slis = new HealthSlis();
   private devicePluginProblem: string;
@@ -92,6 +94,7 @@ export class ServerLogic implements ServerControl {
     this.devicePluginProblem = deps.init.devicePluginProblem;
     this.listedManifests = deps.init.manifests;
     const { thread, init, upcalls, health, clock, log } = deps;
+    this.logReaders = readerTurns(clock);
     this.registry = new ThreadRegistry(thread);
     watchThreadUsage(this.registry);
     const processPage = processRegistry(deps);
@@ -262,6 +265,7 @@ export class ServerLogic implements ServerControl {
         api,
         manifests: init.secure.manifestApi ? () => this.manifests.get() : undefined,
         runtime: this.runtime,
+        logReaders: this.logReaders,
         pageRoutes: init.page?.secure === true && page !== undefined ? page.routes : undefined,
         registry: this.registry,
         clock,
@@ -305,6 +309,7 @@ export class ServerLogic implements ServerControl {
       log,
       manifests: admin.handlers.manifestApi ? () => this.manifests.get() : undefined,
       runtime: this.runtime,
+      logReaders: this.logReaders,
       images: () => this.images.get(),
       status: this.statusDeps(admin),
     });
@@ -346,6 +351,7 @@ export class ServerLogic implements ServerControl {
         log,
         status: this.statusDeps(init.page),
         images: () => this.images.get(),
+        logReaders: this.logReaders,
         usage: () => this.stats.usage(),
       });
     } catch (error) {

@@ -19,6 +19,7 @@ import { serverAuthMetrics } from "./auth/metrics.js";
 import { Tokens } from "./auth/tokens.js";
 import type { Route } from "./http/answer.js";
 import { Router } from "./http/router.js";
+import type { ReaderTurns } from "./logs/pods/reader-turns.js";
 import { httpMetrics } from "./metrics/http-metrics.js";
 import type { LazyManifestAnswers } from "./pods/manifests/routes.js";
 import type { ServedRuntime } from "./pods/runtime.js";
@@ -43,6 +44,8 @@ export interface SecureServerOptions {
   manifests?: LazyManifestAnswers | undefined;
   /** Not this one's to close. */
   runtime: Pick<Deferred<ServedRuntime>, "get">;
+  /** Shared by all readers of logs on this thread. */
+  logReaders: ReaderTurns;
   /** Those of the status page, where it is on. */
   pageRoutes?: readonly Route[] | undefined;
   /** Other limits than the usual ones, for tests that can't wait. */
@@ -72,6 +75,7 @@ export class SecureServer {
       limits,
       logDirectory: options.logDirectory,
       streamMetrics: streamMetrics(registry),
+      logReaders: options.logReaders,
       manifests: options.manifests,
       clock,
       log,

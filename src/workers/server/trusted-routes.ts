@@ -4,7 +4,6 @@
 import type { Clock } from "../../shared/base/clock/clock.js";
 import type { ThreadSnapshot } from "../../shared/base/queue/board.js";
 import type { Deferred } from "../../shared/base/turns/deferred.js";
-import { LoopShare } from "../../shared/base/turns/loop-share.js";
 import type { ConfigzBodies, HandlerInit, ServerThreadName, ServerUpcalls } from "../../shared/contracts/server.js";
 import { queryOf } from "../../shared/io/http/target.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
@@ -17,6 +16,7 @@ import type { Route } from "./http/answer.js";
 import { replyExact } from "./http/reply.js";
 import { nodeLogsRoutes } from "./logs/node/node-logs.js";
 import { containerLogsRoute } from "./logs/pods/container-logs.js";
+import type { ReaderTurns } from "./logs/pods/reader-turns.js";
 import { checkpointRoute } from "./pods/checkpoint.js";
 import { manifestRoutes, type LazyManifestAnswers } from "./pods/manifests/routes.js";
 import type { MirrorUid } from "./pods/pod-lookup.js";
@@ -45,6 +45,8 @@ export interface TrustedDeps {
   /** Where the node's logs are; default /var/log. */
   logDirectory?: string | undefined;
   streamMetrics: StreamMetrics;
+  /** Shared by all readers of logs on this thread. */
+  logReaders: ReaderTurns;
   /** Absent: the manifest API is off. */
   manifests?: LazyManifestAnswers | undefined;
   clock: Clock;
@@ -102,7 +104,7 @@ export class TrustedRoutes {
         splitStreams: gates.podLogsQuerySplitStreams,
         followers: this.followers,
         watches: this.watches,
-        loop: new LoopShare(clock),
+        loop: this.deps.logReaders,
         clock,
         log,
       }),

@@ -14,8 +14,17 @@ export class LoopShare {
   /** End of this round's share; undefined: nothing has begun in this round. */
   private end: MonotonicTime | undefined;
   private last: Promise<void> = Promise.resolve();
+  /** Until the pause after a used up share is over. */
+  private resting: Promise<void> | undefined;
 
-  constructor(private readonly clock: Pick<Clock, "monotonic">) {}
+  /**
+   * `rest` resolves after a pause, which follows each share that was used up. In it, work of others that takes hundreds
+   * of short rounds advances: a request that reads as many files, for example.
+   */
+  constructor(
+    private readonly clock: Pick<Clock, "monotonic">,
+    private readonly rest?: () => Promise<void>,
+  ) {}
 
   /**
    * Resolves at once, or in a later round of the loop: await it directly before a piece of work. In the order of the
@@ -44,7 +53,17 @@ export class LoopShare {
 
   private startRound(now: MonotonicTime): void {
     this.end = later(now, SHARE_MS);
-    this.loop.next(() => {
+    this.loop.next(() => this.endRound());
+  }
+
+  private endRound(): void {
+    const isUsedUp = this.end !== undefined && this.clock.monotonic() >= this.end;
+    if (this.rest === undefined || !isUsedUp) {
+      this.end = undefined;
+      return;
+    }
+    this.resting = this.rest().finally(() => {
+      this.resting = undefined;
       this.end = undefined;
     });
   }
@@ -55,7 +74,8 @@ export class LoopShare {
       return undefined;
     }
     if (this.clock.monotonic() < this.end) return undefined;
-    return new Promise<void>((resolve) => this.loop.next(resolve)).then(() => this.room());
+    const wait = this.resting ?? new Promise<void>((resolve) => this.loop.next(resolve));
+    return wait.then(() => this.room());
   }
 }
 

@@ -36,7 +36,8 @@ export interface AdminRouteDeps extends Omit<TrustedDeps, "limits" | "streamMetr
 export function adminRoutes(deps: AdminRouteDeps): AdminRoutes {
   // The metric counts the streams of the authenticated port.
   const streamMetrics = { websocket: () => undefined };
-  const { thread, init, node, configz, upcalls, threads, runtime, logDirectory, manifests, clock, log } = deps;
+  const { thread, init, node, configz, upcalls, threads, runtime, logDirectory, logReaders, manifests, clock, log } =
+    deps;
   const trusted = new TrustedRoutes({
     thread,
     init,
@@ -48,6 +49,7 @@ export function adminRoutes(deps: AdminRouteDeps): AdminRoutes {
     limits: CONNECTION_LIMITS,
     logDirectory,
     streamMetrics,
+    logReaders,
     manifests,
     clock,
     log,

@@ -3,7 +3,6 @@
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { ThreadSnapshot } from "../../../shared/base/queue/board.js";
-import { LoopShare } from "../../../shared/base/turns/loop-share.js";
 import type { UnusedImage } from "../../../shared/contracts/image-gc.js";
 import type { NodeFacts, PodFacts } from "../../../shared/contracts/nodelet.js";
 import type { ConfigzBodies, HandlerInit } from "../../../shared/contracts/server.js";
@@ -18,6 +17,7 @@ import { nodeletStatus, threadFacts, type StatusDeps } from "../admin/status.js"
 import type { Answer, Route } from "../http/answer.js";
 import { replyError } from "../http/reply.js";
 import { containerLogsRoute } from "../logs/pods/container-logs.js";
+import type { ReaderTurns } from "../logs/pods/reader-turns.js";
 import type { PodList } from "../pods/pod-list.js";
 import { PodShares } from "../pods/pod-shares.js";
 import type { NodeReadings } from "../stats/readings.js";
@@ -62,6 +62,8 @@ export interface StatusPageDeps {
   threads: () => readonly ThreadSnapshot[];
   usage: () => Promise<Pick<NodeReadings, "pods">>;
   images: () => Promise<Pick<CriClient, "listImages" | "imageFsInfo">>;
+  /** Shared by all readers of logs on this thread. */
+  logReaders: ReaderTurns;
   clock: Clock;
   log: Logger;
 }
@@ -180,7 +182,7 @@ export class StatusPage {
   }
 
   private logs(): Answer {
-    const { handlers, pods, clock, log } = this.deps;
+    const { handlers, pods, logReaders, clock, log } = this.deps;
     if (!handlers.enableDebuggingHandlers) {
       return (_request, response) => replyError(response, 405, "Debug endpoints are disabled.");
     }
@@ -190,7 +192,7 @@ export class StatusPage {
       splitStreams: handlers.gates.podLogsQuerySplitStreams,
       followers: new PodShares(FOLLOWERS),
       watches: new PodShares(FOLLOWER_WATCHES),
-      loop: new LoopShare(clock),
+      loop: logReaders,
       clock,
       log,
     }).answer;

@@ -76,3 +76,37 @@ test("work without a turn counts: the pieces that follow from it begin in a late
   assert.throws(() => share.spend(() => assert.fail("thrown")), /thrown/);
   await piece();
 });
+
+test("a share with a rest begins no work after a used up share until the rest is over", async () => {
+  const clock = workClock();
+  let rests = 0;
+  let wake: () => void = () => undefined;
+  const share = new LoopShare(clock, () => {
+    rests++;
+    return new Promise((resolve) => (wake = resolve));
+  });
+  let done = 0;
+  for (let piece = 0; piece < 4; piece++) {
+    void share.turn().then(() => {
+      clock.work(3);
+      done++;
+    });
+  }
+  const rounds = async (): Promise<void> => {
+    for (let round = 0; round < 50; round++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  await rounds();
+  assert.deepEqual([done, rests], [2, 1]);
+  wake();
+  await rounds();
+  assert.deepEqual([done, rests], [4, 2]);
+  wake();
+});
+
+test("a share with a rest does not rest while it is not used up", async () => {
+  const share = new LoopShare(workClock(), () => Promise.reject(new Error("rests")));
+  for (let piece = 0; piece < 20; piece++) {
+    await share.turn();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+});

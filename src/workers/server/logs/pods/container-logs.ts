@@ -5,7 +5,6 @@
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
-import type { LoopShare } from "../../../../shared/base/turns/loop-share.js";
 import { NotRegularFileError } from "../../../../shared/io/fs/untrusted-file.js";
 import { FolderTooBigError, NotFolderError } from "../../../../shared/io/fs/untrusted-folder.js";
 import { queryOf } from "../../../../shared/io/http/target.js";
@@ -22,6 +21,7 @@ import { isForeignLog, LogMissingError, LogOptionsError } from "./errors.js";
 import { logQuery, LogQueryError } from "./log-query.js";
 import { checkLogOptions, type PodLogOptions } from "./options.js";
 import { readContainerLogs, type ReadLogsOptions } from "./read.js";
+import type { ReaderTurns } from "./reader-turns.js";
 import { NoLogError, runOf, unavailable } from "./run-of-container.js";
 
 export interface ContainerLogsDeps {
@@ -33,7 +33,7 @@ export interface ContainerLogsDeps {
   /** Followers with their own inotify instance; the others poll once a second. */
   watches: PodShares;
   /** Shared by all readers of logs. */
-  loop: Pick<LoopShare, "turn">;
+  loop: ReaderTurns;
   clock: Clock;
   log: Logger;
 }

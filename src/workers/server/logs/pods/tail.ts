@@ -10,6 +10,7 @@ import { streamOf } from "./json-scanner.js";
 import { linesBackwards, readFully } from "./lines-backwards.js";
 import type { OpenLogFile } from "./log-files.js";
 import { LogScanner } from "./log-scanner.js";
+import type { ReaderTurns } from "./reader-turns.js";
 import { emptyHead, MAX_HEAD, parseHead, STDOUT, type LogStream, type RecordHead } from "./record-scanner.js";
 
 /** Begin with `files[index]` at `offset` (plain) and pass over `skipLines` lines. */
@@ -31,13 +32,17 @@ interface Place extends Seen {
   skipLines: number;
 }
 
-/** `files` oldest first; `endOfLast` bounds the last one, which may be growing. `lines` of 0 is the end itself. */
+/**
+ * `files` oldest first; `endOfLast` bounds the last one, which may be growing. `lines` of 0 is the end itself. A client
+ * may ask for more lines than there are: each piece of the files is searched in a turn of `turns`.
+ */
 export async function findTail(
   files: readonly OpenLogFile[],
   lines: number,
   signal: AbortSignal,
+  turns?: ReaderTurns,
 ): Promise<TailStart | undefined> {
-  const walk = new TailWalk(lines);
+  const walk = new TailWalk(lines, turns);
   for (let index = files.length - 1; index >= 0; index--) {
     const file = files[index];
     if (file === undefined) continue;
@@ -70,8 +75,11 @@ async function looksLikeJson(file: OpenLogFile): Promise<boolean> {
   return parseHead(start, 0, emptyHead()) < 0 && start.toString("latin1").trimStart().startsWith("{");
 }
 
-const CHUNK = 256 * 1024;
+/** Searched in one turn: a millisecond or two. */
+const CHUNK = 64 * 1024;
 const LF = 0x0a;
+/** Lines of the Docker Engine's format that are parsed in one turn. */
+const JSON_LINES = 64;
 
 class TailWalk {
   start: TailStart | undefined;
@@ -80,7 +88,10 @@ class TailWalk {
   private next: Place | undefined;
   private readonly head: RecordHead = emptyHead();
 
-  constructor(private readonly lines: number) {}
+  constructor(
+    private readonly lines: number,
+    private readonly turns: ReaderTurns | undefined,
+  ) {}
 
   async readBackwards(file: OpenLogFile, index: number, signal: AbortSignal): Promise<void> {
     const buffer = Buffer.allocUnsafeSlow(CHUNK + MAX_HEAD);
@@ -91,6 +102,7 @@ class TailWalk {
       // Heads that begin in this chunk may end in the next one.
       const wanted = Math.min(file.size, end + MAX_HEAD) - begin;
       const chunk = await readFully(file, buffer.subarray(0, wanted), begin);
+      await this.turns?.turn();
       // A record begins after each newline, and at the file's first byte.
       let at = Math.min(end - begin, chunk.length) - 1;
       while (at >= 0 && !this.done()) {
@@ -105,7 +117,9 @@ class TailWalk {
   }
 
   async readJsonBackwards(file: OpenLogFile, index: number, signal: AbortSignal): Promise<void> {
+    let parsed = 0;
     for await (const { line, offset } of linesBackwards(file, LONGEST_JSON_LINE, signal)) {
+      if (parsed++ % JSON_LINES === 0) await this.turns?.turn();
       const record = parseJsonRecord(goText(line));
       if (record === undefined) continue;
       const known = streamOf(record.stream);
@@ -134,7 +148,12 @@ class TailWalk {
     };
     const scanner = new LogScanner(sink, { otherwise: "cri", sinceNanos: undefined });
     try {
-      for await (const chunk of chunksOf(file, signal)) scanner.push(chunk);
+      for await (const chunk of chunksOf(file, signal)) {
+        for (let from = 0; from < chunk.length; from += CHUNK) {
+          await this.turns?.turn();
+          scanner.push(chunk.subarray(from, from + CHUNK));
+        }
+      }
     } catch (error) {
       // A file that is broken somewhere counts as far as it can be read; the reading itself reports it.
       signal.throwIfAborted();

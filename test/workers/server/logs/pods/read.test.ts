@@ -293,3 +293,23 @@ test("a log is scanned in turns of 32 KiB, plain or compressed", async (t) => {
     assert.ok(most <= 2 * 64 * 1024, `${most} bytes between two turns`);
   }
 });
+
+for (const [format, compressed, line] of [
+  ["plain", false, recordText({ second: 1, stream: "stdout", tag: "F", text: "x".repeat(80) })],
+  ["compressed", true, recordText({ second: 1, stream: "stdout", tag: "F", text: "x".repeat(80) })],
+  ["Docker's", false, `{"log":"${"x".repeat(80)}\\n","stream":"stdout","time":"2026-01-01T00:00:00Z"}\n`],
+] as const) {
+  test(`the start of more lines than there are is searched for in turns of 64 KiB (${format})`, async (t) => {
+    const text = line.repeat(Math.ceil(2 ** 20 / line.length));
+    const files: TestFile[] = compressed ? [{ stem: "20260101-000000", compressed, text }, { text: line }] : [{ text }];
+    const logs = await writeLog(await temporaryFolder(t), files);
+    const turnsOf = async (options: PodLogOptions): Promise<number> => {
+      let turns = 0;
+      const loop = { turn: () => Promise.resolve(void turns++) };
+      for await (const block of reading(logs, { ...options, loop })) assert.ok(block.length > 0);
+      return turns;
+    };
+    const searched = (await turnsOf({ tailLines: 1_000_000 })) - (await turnsOf({}));
+    assert.ok(searched >= 2 ** 20 / (64 * 1024), `${searched} turns`);
+  });
+}
