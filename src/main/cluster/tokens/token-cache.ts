@@ -1,5 +1,6 @@
 // Service account tokens of pods, by TokenRequest. Invariant: concurrent callers share one request; a token is replaced
-// well before it expires; while the replacement fails, the old token is used until it expires.
+// well before it expires; while the replacement fails, the old token is used until it expires. The kept tokens are
+// bounded by their bytes: a pod may ask for thousands, and the server's response is not trusted.
 
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
@@ -24,8 +25,8 @@ export interface TokenCacheDeps {
 
 /** The response of authentication.k8s.io/v1. */
 interface TokenAnswer extends ApiObject {
-  spec?: { expirationSeconds?: number };
-  status?: { token?: string; expirationTimestamp?: string };
+  spec?: { expirationSeconds?: unknown };
+  status?: { token?: unknown; expirationTimestamp?: unknown };
 }
 
 interface Kept {
@@ -40,9 +41,15 @@ const LEFT = 0.2;
 const LONGEST_USE_MS = 24 * 3600_000;
 const JITTER_MS = 10_000;
 const PURGE_MS = 60_000;
+/** A token of an API server has one or two KiB. */
+export const LONGEST_TOKEN = 256 * 1024;
+/** Characters of all tokens that are kept; the oldest one is asked for again when it is needed. */
+export const MOST_KEPT_TOKENS = 32 * 1024 * 1024;
 
 export class TokenCache {
+  /** The oldest token first. */
   private readonly kept = new Map<string, Kept>();
+  private keptLength = 0;
   private readonly asked = new Map<string, Promise<IssuedToken>>();
   private purgedAt = 0;
 
@@ -74,7 +81,7 @@ export class TokenCache {
   }
 
   podRemoved(uid: PodUid): void {
-    for (const [key, kept] of this.kept) if (kept.uid === uid) this.kept.delete(key);
+    for (const [key, kept] of this.kept) if (kept.uid === uid) this.drop(key);
   }
 
   private ask(key: string, request: TokenRequest): Promise<IssuedToken> {
@@ -82,13 +89,30 @@ export class TokenCache {
     if (under !== undefined) return under;
     const answer = this.request(request).then((issued) => {
       const { uid } = request.pod.metadata;
-      this.kept.set(key, { uid, token: issued.token, refreshAt: this.refreshAt(issued) });
+      this.keep(key, { uid, token: issued.token, refreshAt: this.refreshAt(issued) });
       return issued.token;
     });
     this.asked.set(key, answer);
     const over = (): void => void this.asked.delete(key);
     answer.then(over, over);
     return answer;
+  }
+
+  private keep(key: string, kept: Kept): void {
+    this.drop(key);
+    this.kept.set(key, kept);
+    this.keptLength += kept.token.token.length;
+    for (const oldest of this.kept.keys()) {
+      if (this.keptLength <= MOST_KEPT_TOKENS) return;
+      this.drop(oldest);
+    }
+  }
+
+  private drop(key: string): void {
+    const kept = this.kept.get(key);
+    if (kept === undefined) return;
+    this.kept.delete(key);
+    this.keptLength -= kept.token.token.length;
   }
 
   private async request(request: TokenRequest): Promise<Issued> {
@@ -109,12 +133,18 @@ export class TokenCache {
         }),
       },
     );
-    const { token, expirationTimestamp = "" } = answer.status ?? {};
-    const expiresAt = Date.parse(expirationTimestamp);
-    if (token === undefined || token === "" || Number.isNaN(expiresAt)) {
+    const { token, expirationTimestamp } = answer.status ?? {};
+    const expiresAt = typeof expirationTimestamp === "string" ? Date.parse(expirationTimestamp) : NaN;
+    if (typeof token !== "string" || token === "" || Number.isNaN(expiresAt)) {
       throw new OperatorError("the API server's response has no token with an expiration time");
     }
-    const lifeSeconds = answer.spec?.expirationSeconds ?? expirationSeconds;
+    if (token.length > LONGEST_TOKEN) {
+      throw new OperatorError(
+        `the API server's token has ${token.length} characters; at most ${LONGEST_TOKEN} are taken`,
+      );
+    }
+    const granted = answer.spec?.expirationSeconds;
+    const lifeSeconds = typeof granted === "number" && granted > 0 ? granted : expirationSeconds;
     return { token: { token, expiresAt }, lifeMs: lifeSeconds === undefined ? undefined : lifeSeconds * 1000 };
   }
 
@@ -130,7 +160,7 @@ export class TokenCache {
     const now = this.deps.clock.now();
     if (now - this.purgedAt < PURGE_MS) return;
     this.purgedAt = now;
-    for (const [key, { token }] of this.kept) if (token.expiresAt <= now) this.kept.delete(key);
+    for (const [key, { token }] of this.kept) if (token.expiresAt <= now) this.drop(key);
   }
 }
 

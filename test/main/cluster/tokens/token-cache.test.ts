@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TokenCache } from "../../../../src/main/cluster/tokens/token-cache.js";
+import { LONGEST_TOKEN, MOST_KEPT_TOKENS, TokenCache } from "../../../../src/main/cluster/tokens/token-cache.js";
 import { ApiConnectionError } from "../../../../src/shared/kubernetes/api/client/errors.js";
 import type { ApiClient } from "../../../../src/shared/kubernetes/api/client/port.js";
 import { podUid } from "../../../../src/shared/kubernetes/identifiers.js";
@@ -129,4 +129,61 @@ test("a token belongs to one pod, not to a name", async () => {
     (await tokens.get({ pod: makePod({ serviceAccountName: "robot" }, "web", "uid-2") }, never)).token,
     "t2",
   );
+});
+
+function lying(answer: (call: number, now: number) => unknown) {
+  const clock = new SteppedClock();
+  let calls = 0;
+  const client = { createSub: () => Promise.resolve(answer(++calls, clock.now()) as never) };
+  const tokens = new TokenCache({ client, clock, log: keptLog().log, random: () => 0 });
+  const get = (audience: string): Promise<unknown> => tokens.get({ pod, audience }, never);
+  return { clock, get, calls: () => calls };
+}
+
+test("a token of megabytes, one that is no text, and one without a time are refused in a few words", async () => {
+  const rows: { token: unknown; expirationTimestamp: unknown }[] = [
+    { token: "x".repeat(LONGEST_TOKEN + 1), expirationTimestamp: "2100-01-01T00:00:00Z" },
+    { token: 7, expirationTimestamp: "2100-01-01T00:00:00Z" },
+    { token: ["t"], expirationTimestamp: "2100-01-01T00:00:00Z" },
+    { token: "t", expirationTimestamp: 4_102_444_800_000 },
+    { token: "t", expirationTimestamp: "no time" },
+  ];
+  for (const status of rows) {
+    const { get } = lying(() => ({ status }));
+    await assert.rejects(get("a"), (error: Error) => error.message.length < 200);
+  }
+});
+
+test("tokens with odd times are asked for again or kept for a day, by the clock of the node", async () => {
+  const at = (ms: number): string => new Date(ms).toISOString();
+  const rows: [expires: (now: number) => string, expirationSeconds: unknown, asked: number][] = [
+    [(now) => at(now - HOUR), 3600, 2],
+    [() => "1970-01-01T00:00:00Z", -5, 2],
+    [() => "9999-12-31T23:59:59Z", 3600, 1],
+    [(now) => at(now + HOUR), -3600, 1],
+    [(now) => at(now + HOUR), Infinity, 2],
+    [(now) => at(now + HOUR), "an hour", 1],
+  ];
+  for (const [expires, expirationSeconds, asked] of rows) {
+    const { get, calls } = lying((_call, now) => ({
+      spec: { expirationSeconds },
+      status: { token: "t", expirationTimestamp: expires(now) },
+    }));
+    await get("a");
+    await get("a");
+    assert.equal(calls(), asked, `${expires(0)}, ${String(expirationSeconds)}`);
+  }
+});
+
+test("all kept tokens together are bounded: the oldest one is asked for again", async () => {
+  const large = "x".repeat(LONGEST_TOKEN);
+  const { get, calls } = lying((_call, now) => ({
+    status: { token: large, expirationTimestamp: new Date(now + HOUR).toISOString() },
+  }));
+  const fitting = MOST_KEPT_TOKENS / LONGEST_TOKEN;
+  for (let index = 0; index <= fitting; index++) await get(`audience-${index}`);
+  await get(`audience-${fitting}`);
+  assert.equal(calls(), fitting + 1);
+  await get("audience-0");
+  assert.equal(calls(), fitting + 2);
 });
