@@ -75,8 +75,8 @@ export interface EvictionPod {
   ephemeralStorageLimit?: ExactQuantity;
   /** App and restartable init containers. */
   containers: EvictionContainer[];
-  /** Volumes on the node's own disk; memory-backed ones only where they have a limit. */
-  volumes: { name: string; path: string; memory: boolean; sizeLimit?: ExactQuantity }[];
+  /** Volumes with a limit of their own, on the node's disk or in memory. */
+  volumes: { name: string; path: string; memory: boolean; sizeLimit: ExactQuantity }[];
 }
 
 export interface EvictionDelta {

@@ -16,7 +16,7 @@ interface Breach {
 export function breachOf(pod: EvictionPod, storage: PodStorage, layersCount: boolean): Breach | undefined {
   for (const { name, sizeLimit } of pod.volumes) {
     const used = storage.volumes.get(name);
-    if (sizeLimit === undefined || sizeLimit.nanos <= 0n || used === undefined) continue;
+    if (sizeLimit.nanos <= 0n || used === undefined) continue;
     if (exceeds(used.bytes, sizeLimit)) return { limit: "emptydirfs.limit", message: emptyDirLimit(name, sizeLimit) };
   }
   const whole = pod.ephemeralStorageLimit;
@@ -35,7 +35,7 @@ export function breachOf(pod: EvictionPod, storage: PodStorage, layersCount: boo
 
 /** True if the pod has any such limit. Other pods are not measured for limits. */
 export function hasLocalLimit(pod: EvictionPod): boolean {
-  return pod.volumes.some(({ sizeLimit }) => sizeLimit !== undefined) || hasStorageLimit(pod);
+  return pod.volumes.length > 0 || hasStorageLimit(pod);
 }
 
 /** True if the writable layers of its containers count. */

@@ -2,6 +2,7 @@
 // upstream, a container without limits of its own shows none: its pod's limits are in the pod's status. A container
 // that the runtime has shows the field even if it is empty. Pure.
 
+import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { Container, ResourceList, ResourceRequirements } from "../../../shared/kubernetes/api/pod.js";
 import { milliValue, printQuantity, value, type QuantityLike } from "../../../shared/kubernetes/api/quantity.js";
 import { ContainerState, type LinuxContainerResources } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
@@ -26,13 +27,24 @@ export function containerResources(
   if (observed.state !== ContainerState.CONTAINER_RUNNING) return resources;
   const given = actuated ?? resources;
   const linux = observed.resources?.linux;
-  const requests = { ...others(resources.requests), ...pick(given.requests) };
-  const limits = resources.limits === undefined ? undefined : { ...others(resources.limits), ...pick(given.limits) };
+  const requests = pick(given.requests);
+  const limits = resources.limits === undefined ? undefined : pick(given.limits);
   if (linux !== undefined) takeFromRuntime(linux, requests, limits);
+  // Nearly always. A container may name tens of thousands of resources, and its status is computed at each pass.
+  if (hasValues(resources.requests, requests) && hasValues(resources.limits, limits)) return resources;
+  return withValues(resources, requests, limits);
+}
+
+/** Other resources are those of the container. */
+function withValues(
+  resources: ResourceRequirements,
+  requests: ResourceList,
+  limits: ResourceList | undefined,
+): ResourceRequirements {
   return {
     ...resources,
-    ...listed("limits", limits),
-    ...listed("requests", requests),
+    ...listed("limits", limits && { ...others(resources.limits), ...limits }),
+    ...listed("requests", { ...others(resources.requests), ...requests }),
   };
 }
 
@@ -63,8 +75,13 @@ function milli(milliCpu: bigint): string {
   return printQuantity({ nanos: milliCpu * 1_000_000n, format: "DecimalSI" });
 }
 
-function pick(list: ResourceList | undefined): ResourceList {
-  return Object.fromEntries(Object.entries(list ?? {}).filter(([name]) => name === "cpu" || name === "memory"));
+/** The list has these values of CPU and memory, in the same words, and no others. */
+function hasValues(list: ResourceList | undefined, values: ResourceList | undefined): boolean {
+  return list?.["cpu"] === values?.["cpu"] && list?.["memory"] === values?.["memory"];
+}
+
+function pick({ cpu, memory }: ResourceList = {}): ResourceList {
+  return omitUndefined({ cpu, memory });
 }
 
 function others(list: ResourceList | undefined): ResourceList {

@@ -38,8 +38,13 @@ function containerOf({ name, resources }: Container): EvictionContainer {
   return { name, requests: listed(resources?.requests), limits: listed(resources?.limits) };
 }
 
+/** Admission has read all quantities: here are the two that eviction needs of a list of any length. */
 function listed(list: ResourceList = {}): EvictionAmounts {
-  return amounts(new Map(Object.entries(list).map(([name, quantity]) => [name, parseQuantity(quantity)])));
+  const { memory, [STORAGE]: storage } = list;
+  return omitUndefined({
+    memory: memory === undefined ? undefined : parseQuantity(memory),
+    ephemeralStorage: storage === undefined ? undefined : parseQuantity(storage),
+  });
 }
 
 function amounts(sums: ReadonlyMap<string, ExactQuantity>): EvictionAmounts {
@@ -51,18 +56,16 @@ function amounts(sums: ReadonlyMap<string, ExactQuantity>): EvictionAmounts {
 }
 
 /**
- * emptyDir and configMap are on the node's disk; other files that the kubelet writes are in memory, as is an emptyDir
- * of that medium.
+ * Volumes with a limit of their own, on the node's disk or in memory. Others count with the pod's directory, or not at
+ * all: a pod may have tens of thousands.
  */
 function volumesOf({ metadata, spec }: Pod, rootDir: string): EvictionPod["volumes"] {
   return (spec.volumes ?? []).flatMap((volume): EvictionPod["volumes"] => {
-    const { name, emptyDir, configMap } = volume;
-    const path = volumePath(rootDir, metadata.uid, volume);
-    if (path === undefined || (emptyDir ?? configMap) === undefined) return [];
-    const { medium = "", sizeLimit } = emptyDir ?? {};
+    const { medium = "", sizeLimit } = volume.emptyDir ?? {};
     const limit = sizeLimit === undefined ? undefined : parseQuantity(sizeLimit);
-    const limited = limit !== undefined && limit.nanos > 0n ? { sizeLimit: limit } : undefined;
-    if (medium === "") return [{ name, path, memory: false, ...limited }];
-    return medium === "Memory" && limited !== undefined ? [{ name, path, memory: true, ...limited }] : [];
+    if (limit === undefined || limit.nanos <= 0n || (medium !== "" && medium !== "Memory")) return [];
+    const path = volumePath(rootDir, metadata.uid, volume);
+    if (path === undefined) return [];
+    return [{ name: volume.name, path, memory: medium === "Memory", sizeLimit: limit }];
   });
 }

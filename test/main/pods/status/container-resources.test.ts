@@ -81,3 +81,11 @@ for (const [name, { allocated, actuated, state, linux, expected }] of Object.ent
     assert.deepEqual(containerResources(given, observed, actuated), expected);
   });
 }
+
+test("a container that runs with what is allocated shows the list itself, however long it is", () => {
+  const limits = { "example.com/a": "1", cpu: "1" };
+  const observed = observedContainer(ContainerStatus.fromPartial({ state: ContainerState.CONTAINER_RUNNING }));
+  const given = container("app", { resources: { limits, requests: limits } });
+  assert.equal(containerResources(given, observed, undefined), given.resources);
+  assert.equal(containerResources(given, observed, { limits: { cpu: "1" }, requests: { cpu: "1" } }), given.resources);
+});
