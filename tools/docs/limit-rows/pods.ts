@@ -1,6 +1,7 @@
 // Limits that a pod can meet: its manifest, its probes and its logs. The values are those of the code.
 
 import { MOST_WATCHES, WATCHES_OF_POD } from "../../../src/main/cluster/objects/watched-objects.js";
+import { MOST_PULL_SECRETS } from "../../../src/main/containers/images/keyring/pull-secrets.js";
 import { LARGEST_COMPRESSED } from "../../../src/main/containers/logs/log-rotation.js";
 import { MOST_REPEATED_PORTS } from "../../../src/main/containers/runtime/config/sandbox-config.js";
 import { LONGEST_HOSTS } from "../../../src/main/containers/runtime/container-files.js";
@@ -137,6 +138,15 @@ export const POD_LIMITS: LimitRows = {
       what: "watches of ConfigMaps, and of Secrets, of all pods",
       beyond: "the same",
       reason: "each takes memory, and a stream of the API server",
+      upstream: "none",
+    },
+    {
+      of: ["src/main/containers/images/keyring/pull-secrets.ts", "MOST_PULL_SECRETS"],
+      value: MOST_PULL_SECRETS,
+      unit: "names",
+      what: "different `imagePullSecrets` of a pod",
+      beyond: "the first ones are read; the others count as missing, with the event `FailedToRetrieveImagePullSecret`",
+      reason: "each container's start reads them, and a pod may name tens of thousands",
       upstream: "none",
     },
     {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ClusterPullSecrets } from "../../../../src/main/containers/images/keyring/cluster-pull-secrets.js";
+import { MOST_PULL_SECRETS } from "../../../../src/main/containers/images/keyring/pull-secrets.js";
 import type { ClusterObjects } from "../../../../src/main/model/cluster-access.js";
 import type { Secret } from "../../../../src/shared/kubernetes/api/objects.js";
 import { pod } from "../../../support/pods.js";
@@ -103,4 +104,43 @@ test("of thousands of secrets sixteen are read at a time", async () => {
   const names = Array.from({ length: 1000 }, (_, index) => `s${index}`);
   const found = await secrets.forPod(pod({ imagePullSecrets: names.map((name) => ({ name })) }), never);
   assert.deepEqual([found.missing, most], [names, 16]);
+});
+
+test("a pod with tens of thousands of secrets costs one warning, and a bounded number of reads", async () => {
+  let gets = 0;
+  const get = (_namespace: string, name: string): Promise<never> => {
+    gets++;
+    return Promise.reject(notFound("secret", name));
+  };
+  const { log, warnings } = keptLog();
+  const secrets = new ClusterPullSecrets({ cluster: () => ({ secrets: { get } }) as never, log, loop });
+  const names = Array.from({ length: 50_000 }, (_, index) => `s${index}`);
+  const { missing } = await secrets.forPod(pod({ imagePullSecrets: names.map((name) => ({ name })) }), never);
+  assert.deepEqual([missing.length, gets], [50_000, MOST_PULL_SECRETS]);
+  assert.equal(warnings().length, 1);
+  assert.match(warnings()[0] ?? "", /default\/s0: .*; and 1017 more$/);
+  assert.ok((warnings()[0] ?? "").length < 2000);
+});
+
+test("containers of a pod that start together share the reads, also when the first one no longer starts", async () => {
+  let gets = 0;
+  const waiting: (() => void)[] = [];
+  const get = (_namespace: string, _name: string, signal: AbortSignal): Promise<Secret> =>
+    new Promise((resolve, reject) => {
+      gets++;
+      signal.addEventListener("abort", () => reject(new Error("aborted")));
+      waiting.push(() => resolve({ ...SECRETS["modern"], metadata: { uid: "u" } }));
+    });
+  const secrets = new ClusterPullSecrets({ cluster: () => ({ secrets: { get } }) as never, log: keptLog().log, loop });
+  const web = pod({ imagePullSecrets: [{ name: "modern" }] });
+  const first = new AbortController();
+  const stopped = secrets.forPod(web, first.signal);
+  const others = [secrets.forPod(web, never), secrets.forPod(web, never)];
+  assert.equal(gets, 1);
+  first.abort(new Error("the container no longer starts"));
+  await assert.rejects(stopped, /no longer starts/);
+  while (waiting.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  for (const answer of waiting) answer();
+  for (const found of await Promise.all(others)) assert.equal(found.secrets.length, 1);
+  assert.equal(gets, 2);
 });

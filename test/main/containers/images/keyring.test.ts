@@ -244,6 +244,9 @@ test("secrets that a stand-alone node can't have are reported with their names",
   assert.equal(events.length, 1);
   await keyring.warnOfMissing(makePod({ imagePullSecrets: [{ name: "one" }, { name: "two" }] }), never);
   assert.equal(events[1], events[0]);
+  const many = Array.from({ length: 20_000 }, (_, index) => ({ name: `s${index}` }));
+  await keyring.warnOfMissing(makePod({ imagePullSecrets: many }), never);
+  assert.match(events.join("\n"), /\(s0, s1, .*, s15 and 19984 more\); attempting to pull/);
 });
 
 // The smaller size comes first: quadratic work shows there within seconds.

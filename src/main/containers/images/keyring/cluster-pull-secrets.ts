@@ -2,6 +2,7 @@
 // contains a part of one; a secret that can't be used counts as missing. A secret is parsed once, in a turn of main's
 // event loop: it may have a megabyte, and each container of a pod needs it.
 
+import { unlessAborted } from "../../../../shared/base/abort/unless-aborted.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import type { LoopShare } from "../../../../shared/base/turns/loop-share.js";
 import { mapAtMost } from "../../../../shared/base/turns/map-at-most.js";
@@ -11,7 +12,7 @@ import type { Logger } from "../../../../shared/telemetry/log/thread-log.js";
 import { type ClusterAccess } from "../../../model/cluster-access.js";
 import { joined } from "../../../model/joined-cluster.js";
 import { type DockerConfigForm, readDockerConfig } from "./docker-config.js";
-import { type PullSecrets, type PullSecret, secretNames } from "./pull-secrets.js";
+import { MOST_PULL_SECRETS, type PullSecrets, type PullSecret, secretNames } from "./pull-secrets.js";
 
 /** Type of the secret to the key and form of its configuration. */
 const FORMS: Readonly<Record<string, { key: string; form: DockerConfigForm }>> = {
@@ -19,35 +20,72 @@ const FORMS: Readonly<Record<string, { key: string; form: DockerConfigForm }>> =
   "kubernetes.io/dockercfg": { key: ".dockercfg", form: "dockercfg" },
 };
 
-/** A pod may name tens of thousands. */
 const READS_AT_ONCE = 16;
+/** Problems of one pod, or of one secret, that the log names. */
+const SHOWN_PROBLEMS = 8;
+
+interface Found {
+  secrets: PullSecret[];
+  missing: string[];
+}
 
 export class ClusterPullSecrets implements PullSecrets {
   /** By object: another version of a secret is another object. */
   private readonly parsed = new WeakMap<Secret, PullSecret["auths"]>();
+  /** Reads of the secrets of a pod, for all of its containers that start now. */
+  private readonly underWay = new Map<Pod["spec"], Promise<Found>>();
 
   constructor(private readonly deps: { cluster: ClusterAccess; log: Logger; loop: Pick<LoopShare, "turn"> }) {}
 
-  async forPod(pod: Pod, signal: AbortSignal): Promise<{ secrets: PullSecret[]; missing: string[] }> {
+  async forPod(pod: Pod, signal: AbortSignal): Promise<Found> {
+    const { spec } = pod;
+    for (;;) {
+      const shared = this.underWay.get(spec);
+      if (shared === undefined) break;
+      const found = await unlessAborted(shared, signal).catch(() => undefined);
+      signal.throwIfAborted();
+      if (found !== undefined) return found;
+      // The container that had asked no longer starts.
+    }
+    const found = this.read(pod, signal);
+    this.underWay.set(spec, found);
+    try {
+      return await found;
+    } finally {
+      this.underWay.delete(spec);
+    }
+  }
+
+  private async read(pod: Pod, signal: AbortSignal): Promise<Found> {
+    const { namespace, name: podName } = pod.metadata;
     const names = secretNames(pod);
-    const read = (name: string): Promise<PullSecret | undefined> => this.read(pod.metadata.namespace, name, signal);
-    const found = await mapAtMost(READS_AT_ONCE, names, read);
+    const problems: string[] = [];
+    const found = await mapAtMost(READS_AT_ONCE, names.slice(0, MOST_PULL_SECRETS), async (name) => {
+      try {
+        return await this.secret(namespace, name, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        problems.push(`${namespace}/${name}: ${messageOf(error)}`);
+        return undefined;
+      }
+    });
+    if (names.length > MOST_PULL_SECRETS) {
+      problems.push(`the pod names ${names.length}, of which the first ${MOST_PULL_SECRETS} are read`);
+    }
+    if (problems.length > 0) {
+      const whose = `${namespace}/${podName}`;
+      this.deps.log.warn({ pod: whose }, `ignoring image pull secrets of pod ${whose}: ${shownProblems(problems)}`);
+    }
     return {
       secrets: found.flatMap((secret) => secret ?? []),
       missing: names.filter((_name, index) => found[index] === undefined),
     };
   }
 
-  private async read(namespace: string, name: string, signal: AbortSignal): Promise<PullSecret | undefined> {
-    try {
-      const secret = await joined(this.deps.cluster).secrets.get(namespace, name, signal);
-      const auths = this.parsed.get(secret) ?? (await this.parse(secret, `${namespace}/${name}`));
-      return { uid: secret.metadata.uid ?? "", namespace, name, auths };
-    } catch (error) {
-      signal.throwIfAborted();
-      this.warn(`${namespace}/${name}`, messageOf(error));
-      return undefined;
-    }
+  private async secret(namespace: string, name: string, signal: AbortSignal): Promise<PullSecret> {
+    const secret = await joined(this.deps.cluster).secrets.get(namespace, name, signal);
+    const auths = this.parsed.get(secret) ?? (await this.parse(secret, `${namespace}/${name}`));
+    return { uid: secret.metadata.uid ?? "", namespace, name, auths };
   }
 
   private async parse(secret: Secret, name: string): Promise<PullSecret["auths"]> {
@@ -63,11 +101,14 @@ export class ClusterPullSecrets implements PullSecrets {
     const text = key === undefined ? undefined : data[key];
     if (form === undefined || text === undefined || text === "") return new Map();
     const { auths, problems } = readDockerConfig(Buffer.from(text, "base64").toString("utf8"), form);
-    for (const problem of problems) this.warn(name, problem);
+    if (problems.length > 0) {
+      this.deps.log.warn({ secret: name }, `ignoring part of image pull secret ${name}: ${shownProblems(problems)}`);
+    }
     return auths;
   }
+}
 
-  private warn(name: string, problem: string): void {
-    this.deps.log.warn({ secret: name }, `ignoring part of image pull secret ${name}: ${problem}`);
-  }
+function shownProblems(problems: readonly string[]): string {
+  const more = problems.length - SHOWN_PROBLEMS;
+  return problems.slice(0, SHOWN_PROBLEMS).join("; ") + (more > 0 ? `; and ${more} more` : "");
 }

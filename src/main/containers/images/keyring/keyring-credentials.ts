@@ -10,7 +10,7 @@ import type { EventRecorder } from "../../../model/event-recorder.js";
 import type { ImageCredentials, OwnKind, PullCredentials } from "../credentials.js";
 import { fullRepository } from "../image-name.js";
 import { lookUp } from "./look-up.js";
-import { secretNames, type PullSecret, type PullSecrets } from "./pull-secrets.js";
+import { secretNames, shownNames, type PullSecret, type PullSecrets } from "./pull-secrets.js";
 
 /** A source of credentials of the node: every pod on the node may use them. */
 interface NodeCredentials {
@@ -70,7 +70,7 @@ export class KeyringCredentials implements ImageCredentials {
   private async secretsOf(pod: Pod, signal: AbortSignal): Promise<PullSecret[]> {
     const { secrets, missing } = await this.deps.secrets.forPod(pod, signal);
     if (missing.length > 0) {
-      const message = `Unable to retrieve some image pull secrets (${missing.join(", ")}); attempting to pull the image may not succeed.`;
+      const message = `Unable to retrieve some image pull secrets (${shownNames(missing)}); attempting to pull the image may not succeed.`;
       this.deps.events.pod(pod, { type: "Warning", reason: "FailedToRetrieveImagePullSecret", message });
     }
     return secrets;

@@ -21,8 +21,20 @@ export const standalonePullSecrets: PullSecrets = {
   forPod: (pod) => Promise.resolve({ secrets: [], missing: secretNames(pod) }),
 };
 
+/** Secrets of one pod that are read, by their order; the others count as missing. */
+export const MOST_PULL_SECRETS = 1024;
+
 /** Each once: a pod may name one secret ten thousand times. */
 export function secretNames({ spec }: Pod): string[] {
   const names = (spec.imagePullSecrets ?? []).flatMap(({ name = "" }) => (name === "" ? [] : [name]));
   return [...new Set(names)];
+}
+
+/** Names that a message lists; it counts the others. */
+const SHOWN = 16;
+
+/** Upstream's list of the names; a pod may name tens of thousands. */
+export function shownNames(names: readonly string[]): string {
+  const more = names.length - SHOWN;
+  return more <= 0 ? names.join(", ") : `${names.slice(0, SHOWN).join(", ")} and ${more} more`;
 }

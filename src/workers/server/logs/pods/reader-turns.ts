@@ -1,5 +1,5 @@
-// Turns of a server thread for all that read logs of containers, by any of its ports: readers use a processor as long as
-// there are bytes, and everything else on the thread has short work in many rounds.
+// Turns of a server thread for all readers of containers' logs, by any of its ports. Readers use a processor as long as
+// there are bytes; everything else on the thread is short work in many rounds.
 // Invariant: one of these a thread. A reader's piece is scanned in its turn; after each share the thread rests.
 
 import type { Clock } from "../../../../shared/base/clock/clock.js";
