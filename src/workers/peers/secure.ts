@@ -2,9 +2,9 @@
 // Diffie-Hellman, whose group the server chooses (one handshake may then cost seconds), agrees to no renegotiation, and
 // reads a bounded certificate chain.
 
-import { constants } from "node:crypto";
 import { isIP } from "node:net";
-import { connect, createSecureContext, DEFAULT_CIPHERS, type SecureContext, type TLSSocket } from "node:tls";
+import { connect, type TLSSocket } from "node:tls";
+import { untrustedServerContext } from "../../shared/io/net/untrusted-server-tls.js";
 import { PeerLimitError } from "./guarded-source.js";
 import type { GuardedStream } from "./guarded-stream.js";
 
@@ -14,13 +14,6 @@ import type { GuardedStream } from "./guarded-stream.js";
  * take 0.2 s.
  */
 const HANDSHAKE_BYTES = 32 * 1024;
-/** Without the groups ffdhe2048 to ffdhe8192, which TLS 1.3 has. */
-const GROUPS = "X25519:P-256:P-384:P-521";
-/** Without finite-field Diffie-Hellman. */
-const CIPHERS = `${DEFAULT_CIPHERS.split(":")
-  .filter((name) => !name.startsWith("DHE-"))
-  .join(":")}:!kDHE`;
-
 /** What the client speaks over TLS, for ALPN (RFC 7301). Upstream's kubelet reads the variable, too. */
 const protocols = (): { ALPNProtocols?: string[] } =>
   (process.env["DISABLE_HTTP2"] ?? "") === "" ? { ALPNProtocols: ["h2", "http/1.1"] } : {};
@@ -40,18 +33,6 @@ export class NotTlsError extends Error {
 
 /** Kinds of records: alert and handshake. A server that speaks TLS begins with one of them. */
 const FIRST_BYTES = [0x15, 0x16];
-
-let shared: SecureContext | undefined;
-
-/** One for all connections: making one costs a millisecond. With an empty list of authorities none is looked up. */
-function context(): SecureContext {
-  return (shared ??= createSecureContext({
-    ca: [],
-    ciphers: CIPHERS,
-    ecdhCurve: GROUPS,
-    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-  }));
-}
 
 export interface SecureStream {
   socket: TLSSocket;
@@ -74,7 +55,7 @@ export function secure(stream: GuardedStream, host: string): SecureStream {
   });
   const socket: TLSSocket = connect({
     socket: stream,
-    secureContext: context(),
+    secureContext: untrustedServerContext(),
     rejectUnauthorized: false,
     ...protocols(),
     servername: isIP(host) === 0 ? host : undefined,

@@ -32,7 +32,7 @@ import type { AdminRoutes, AdminServer } from "./admin/admin-server.js";
 import type { StatusDeps } from "./admin/status.js";
 import { nodeChecks, pingCheck, type HealthInputs } from "./health/health.js";
 import { HealthSlis } from "./health/slis.js";
-import { readerTurns, type ReaderTurns } from "./logs/pods/reader-turns.js";
+import { ReaderTurns } from "./logs/pods/reader-turns.js";
 import { httpMetrics } from "./metrics/http-metrics.js";
 import { processStartTime } from "./metrics/process-metrics.js";
 import { processRegistry } from "./metrics/process-registry.js";
@@ -94,7 +94,7 @@ export class ServerLogic implements ServerControl {
     this.devicePluginProblem = deps.init.devicePluginProblem;
     this.listedManifests = deps.init.manifests;
     const { thread, init, upcalls, health, clock, log } = deps;
-    this.logReaders = readerTurns(clock);
+    this.logReaders = new ReaderTurns(clock);
     this.registry = new ThreadRegistry(thread);
     watchThreadUsage(this.registry);
     const processPage = processRegistry(deps);

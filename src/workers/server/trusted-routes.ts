@@ -104,7 +104,7 @@ export class TrustedRoutes {
         splitStreams: gates.podLogsQuerySplitStreams,
         followers: this.followers,
         watches: this.watches,
-        loop: this.deps.logReaders,
+        turns: this.deps.logReaders,
         clock,
         log,
       }),

@@ -7,23 +7,25 @@ import { type MonotonicTime, later } from "../clock/moments.js";
 import { LoopYield } from "../queue/loop-yield.js";
 
 /** Time for pieces of work in one round of the loop, ms; the piece that exceeds it is completed. */
-const SHARE_MS = 5;
+export const SHARE_MS = 5;
 
 export class LoopShare {
   private readonly loop = new LoopYield();
   /** End of this round's share; undefined: nothing has begun in this round. */
   private end: MonotonicTime | undefined;
+  private begun: MonotonicTime | undefined;
   private last: Promise<void> = Promise.resolve();
   /** Until the pause after a used up share is over. */
   private resting: Promise<void> | undefined;
 
   /**
    * `rest` resolves after a pause, which follows each share that was used up. In it, work of others that takes hundreds
-   * of short rounds advances: a request that reads as many files, for example.
+   * of short rounds advances: a request that reads as many files, for example. It gets the milliseconds from the
+   * share's begin to the next round: more than the share if the thread waited for a processor.
    */
   constructor(
     private readonly clock: Pick<Clock, "monotonic">,
-    private readonly rest?: () => Promise<void>,
+    private readonly rest?: (tookMs: number) => Promise<void>,
   ) {}
 
   /**
@@ -52,17 +54,19 @@ export class LoopShare {
   }
 
   private startRound(now: MonotonicTime): void {
+    this.begun = now;
     this.end = later(now, SHARE_MS);
     this.loop.next(() => this.endRound());
   }
 
   private endRound(): void {
-    const isUsedUp = this.end !== undefined && this.clock.monotonic() >= this.end;
+    const now = this.clock.monotonic();
+    const isUsedUp = this.end !== undefined && now >= this.end;
     if (this.rest === undefined || !isUsedUp) {
       this.end = undefined;
       return;
     }
-    this.resting = this.rest().finally(() => {
+    this.resting = this.rest(now - (this.begun ?? now)).finally(() => {
       this.resting = undefined;
       this.end = undefined;
     });

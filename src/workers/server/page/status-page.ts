@@ -192,7 +192,7 @@ export class StatusPage {
       splitStreams: handlers.gates.podLogsQuerySplitStreams,
       followers: new PodShares(FOLLOWERS),
       watches: new PodShares(FOLLOWER_WATCHES),
-      loop: logReaders,
+      turns: logReaders,
       clock,
       log,
     }).answer;

@@ -32,12 +32,15 @@ export async function askRuntime(
   );
   const isHttps = url.protocol === "https:";
   const send = isHttps ? (await import("node:https")).request : httpRequest;
+  const secureContext = isHttps
+    ? (await import("../../../shared/io/net/untrusted-server-tls.js")).untrustedServerContext()
+    : undefined;
   try {
     return await new Promise((resolve, reject) => {
       const outgoing = send(url, {
         method,
         headers,
-        ...(isHttps ? { agent: false } : { createConnection: () => connectRuntime(url) }),
+        ...(isHttps ? { agent: false, secureContext } : { createConnection: () => connectRuntime(url) }),
         signal: gone.signal,
         // Its certificate has no name, and the address is this machine's.
         rejectUnauthorized: false,

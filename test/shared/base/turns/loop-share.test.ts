@@ -79,10 +79,10 @@ test("work without a turn counts: the pieces that follow from it begin in a late
 
 test("a share with a rest begins no work after a used up share until the rest is over", async () => {
   const clock = workClock();
-  let rests = 0;
+  const rests: number[] = [];
   let wake: () => void = () => undefined;
-  const share = new LoopShare(clock, () => {
-    rests++;
+  const share = new LoopShare(clock, (tookMs) => {
+    rests.push(tookMs);
     return new Promise((resolve) => (wake = resolve));
   });
   let done = 0;
@@ -96,10 +96,10 @@ test("a share with a rest begins no work after a used up share until the rest is
     for (let round = 0; round < 50; round++) await new Promise((resolve) => setImmediate(resolve));
   };
   await rounds();
-  assert.deepEqual([done, rests], [2, 1]);
+  assert.deepEqual([done, rests], [2, [6]]);
   wake();
   await rounds();
-  assert.deepEqual([done, rests], [4, 2]);
+  assert.deepEqual([done, rests], [4, [6, 6]]);
   wake();
 });
 

@@ -18,7 +18,7 @@ import type { Logger } from "../../../../src/shared/telemetry/log/logger.js";
 import { ThreadRegistry } from "../../../../src/shared/telemetry/metrics/thread-registry.js";
 import { pingCheck } from "../../../../src/workers/server/health/health.js";
 import { HealthSlis } from "../../../../src/workers/server/health/slis.js";
-import { readerTurns } from "../../../../src/workers/server/logs/pods/reader-turns.js";
+import { ReaderTurns } from "../../../../src/workers/server/logs/pods/reader-turns.js";
 import { Scrape } from "../../../../src/workers/server/metrics/scrape.js";
 import { PodList } from "../../../../src/workers/server/pods/pod-list.js";
 import type { ServedRuntime } from "../../../../src/workers/server/pods/runtime.js";
@@ -117,7 +117,7 @@ export class SecurePort {
     this.port = await freePort();
     this.server = new SecureServer({
       thread: "secure-server",
-      logReaders: readerTurns(systemClock),
+      logReaders: new ReaderTurns(systemClock),
       init: {
         port: this.port,
         authentication: { anonymous: true, clientCAFile: "", webhook: false, cacheTTLMs: 120_000 },

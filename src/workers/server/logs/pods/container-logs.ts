@@ -33,7 +33,7 @@ export interface ContainerLogsDeps {
   /** Followers with their own inotify instance; the others poll once a second. */
   watches: PodShares;
   /** Shared by all readers of logs. */
-  loop: ReaderTurns;
+  turns: Pick<ReaderTurns, "turn">;
   clock: Clock;
   log: Logger;
 }
@@ -127,7 +127,7 @@ async function replyFollower(
 }
 
 async function replyLog(
-  { pods, podLogsDir, loop, clock, log }: ContainerLogsDeps,
+  { pods, podLogsDir, turns, clock, log }: ContainerLogsDeps,
   pod: Pod,
   container: string,
   { previous = false, ...options }: PodLogOptions & Pick<ReadLogsOptions, "inotify">,
@@ -145,6 +145,7 @@ async function replyLog(
       return now?.state.running !== undefined && now.restartCount === restartCount;
     };
     const containerIds = idsOf(status);
+    const loop = { turn: () => turns.turn(uid) };
     const read = { ...options, podLogDirectory, container, restartCount, containerIds, loop, clock, isRunning };
     const onProblem = (file: string, error: Error): void =>
       log.warn({ err: error, file }, "a rotated log is damaged; serving its readable part");

@@ -5,6 +5,7 @@
 // readers of a thread together take a share of its event loop.
 
 import type { Clock } from "../../../../shared/base/clock/clock.js";
+import type { LoopShare } from "../../../../shared/base/turns/loop-share.js";
 import { inUntrustedFolder } from "../../../../shared/io/fs/untrusted-folder.js";
 import type { LogFileName } from "../../../../shared/node/container-logs/file-names.js";
 import { ChunkMemory, chunksOf } from "./chunks.js";
@@ -23,7 +24,6 @@ import {
 import { LogScanner } from "./log-scanner.js";
 import { LogWatch } from "./log-watch.js";
 import { checkLogOptions, type CheckedLogOptions, type PodLogOptions } from "./options.js";
-import type { ReaderTurns } from "./reader-turns.js";
 import { findTail, lastLineOf } from "./tail.js";
 
 export interface ReadLogsOptions extends PodLogOptions {
@@ -43,7 +43,7 @@ export interface ReadLogsOptions extends PodLogOptions {
    */
   inotify?: boolean;
   /** Each piece of a log is scanned in its turn. Absent: the thread has nothing else to do. */
-  loop?: ReaderTurns;
+  loop?: Pick<LoopShare, "turn">;
   /** A broken compressed file is read as far as possible; this is called with the reason, once per file. */
   onProblem?: (file: string, error: Error) => void;
   /** The files are open, before the first of them is read. */

@@ -4,13 +4,13 @@
 // the other stream. Records that are none are passed over, as there.
 
 import { goText } from "../../../../shared/base/text/go-text.js";
+import type { LoopShare } from "../../../../shared/base/turns/loop-share.js";
 import { LONGEST_JSON_LINE, parseJsonRecord } from "../../../../shared/node/container-logs/json-record.js";
 import { chunksOf } from "./chunks.js";
 import { streamOf } from "./json-scanner.js";
 import { linesBackwards, readFully } from "./lines-backwards.js";
 import type { OpenLogFile } from "./log-files.js";
 import { LogScanner } from "./log-scanner.js";
-import type { ReaderTurns } from "./reader-turns.js";
 import { emptyHead, MAX_HEAD, parseHead, STDOUT, type LogStream, type RecordHead } from "./record-scanner.js";
 
 /** Begin with `files[index]` at `offset` (plain) and pass over `skipLines` lines. */
@@ -40,7 +40,7 @@ export async function findTail(
   files: readonly OpenLogFile[],
   lines: number,
   signal: AbortSignal,
-  turns?: ReaderTurns,
+  turns?: Pick<LoopShare, "turn">,
 ): Promise<TailStart | undefined> {
   const walk = new TailWalk(lines, turns);
   for (let index = files.length - 1; index >= 0; index--) {
@@ -90,7 +90,7 @@ class TailWalk {
 
   constructor(
     private readonly lines: number,
-    private readonly turns: ReaderTurns | undefined,
+    private readonly turns: Pick<LoopShare, "turn"> | undefined,
   ) {}
 
   async readBackwards(file: OpenLogFile, index: number, signal: AbortSignal): Promise<void> {
