@@ -84,6 +84,11 @@ export function dheFlight(): Buffer {
   return records(serverHello(DHE_RSA), certificates(1, 3072), exchange, message(14, Buffer.alloc(0)));
 }
 
+/** RFC 5246, 5288, 6655 and 7905: TLS_DHE_*. */
+export const DHE_SUITES: readonly number[] = [
+  ...[0x33, 0x39, 0x67, 0x6b, 0x9e, 0x9f, 0xa2, 0xa3, 0xaa, 0xc053, 0xc09e, 0xc09f, 0xc0a2, 0xc0a3, 0xccaa],
+];
+
 /** Cipher suites and groups that a client's first flight offers. */
 export function offers(clientHello: Buffer): { suites: number[]; groups: number[] } {
   const numbers = (from: number, length: number): number[] =>

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -74,6 +74,33 @@ test("a folder that changes all the time is scanned at a pace, and too many entr
   await settle(100);
   await settle(10_000);
   assert.equal(kept.warnings().filter((text) => /more entries than the kubelet reads/.test(text)).length, 1);
+});
+
+test("a link to a socket outside of the folder is no plugin, nor is a link to a folder with sockets", async (t) => {
+  const [folder, outside] = [await temporaryFolder(t), await temporaryFolder(t)];
+  const other = join(outside, "runtime.sock");
+  await socketAt(t, other);
+  await symlink(other, join(folder, "link.sock"));
+  await symlink(outside, join(folder, "folder"));
+  await symlink(folder, join(folder, "itself"));
+  const { sockets, directories } = await scanSockets(folder, [join(folder, "link.sock")]);
+  assert.deepEqual([[...sockets.keys()], directories], [[], [folder]]);
+});
+
+test("a socket that another one replaces has another identity, and a link in its place has none", async (t) => {
+  const folder = await temporaryFolder(t);
+  const path = join(folder, "a.sock");
+  const identity = async (): Promise<string | undefined> => (await scanSockets(folder, [path])).sockets.get(path);
+  await socketAt(t, join(folder, ".first"));
+  await rename(join(folder, ".first"), path);
+  const first = await identity();
+  await socketAt(t, join(folder, ".second"));
+  await rename(join(folder, ".second"), path);
+  const second = await identity();
+  assert.ok(first !== undefined && second !== undefined && first !== second);
+  await rm(path);
+  await symlink("/run/other.sock", path);
+  assert.equal(await identity(), undefined);
 });
 
 function socketOf(path: string, turns: FairTurns, getInfo: () => Promise<unknown>) {

@@ -18,6 +18,8 @@ test("an address on the machine's loopback is taken as it is", () => {
 const WRONG = [
   ...["http://169.254.169.254/latest", "http://127.0.0.1.evil.example/", "http://localhost.evil.example/x"],
   ...["http://127.0.0.1@evil.example/", "http://evil.example#@127.0.0.1/", "//127.0.0.1/x", "unix:///run/x.sock"],
+  ...["ftp://127.0.0.1/x", "http+unix://run%2Fx.sock/", "http://user:word@10.0.0.1/x", "https://[fe80::1%25eth0]/x"],
+  ...["http://127.0.0.1:99999/", "http://127.1.evil.example/", "http://0x7f.1.evil.example/", "javascript:1"],
   ...["file:///etc/shadow", "", "\0", "http://[::ffff:10.0.0.1]/", "http://0.0.0.0/", "http://[::]/"],
 ];
 for (const text of WRONG) {
