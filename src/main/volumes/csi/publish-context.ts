@@ -1,5 +1,6 @@
 // The pod attributes that NodePublishVolume passes to a driver whose CSIDriver object requests them.
 
+import { mapAtMost } from "../../../shared/base/turns/map-at-most.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import { apiTime } from "../../../shared/kubernetes/api/time.js";
 import type { ClusterObjects } from "../../model/cluster-access.js";
@@ -7,6 +8,8 @@ import type { CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";
 
 const PREFIX = "csi.storage.k8s.io";
+/** A driver's object may ask for thousands. */
+const REQUESTS_AT_ONCE = 8;
 const TOKENS_KEY = `${PREFIX}/serviceAccount.tokens`;
 
 interface PublishContext {
@@ -27,14 +30,12 @@ export async function nodePublishContext(
   const context = driver?.podInfoOnMount === true ? podInfo(pod, volume) : {};
   const wanted = driver?.tokenRequests ?? [];
   if (wanted.length === 0) return { context, secrets: {} };
-  const issued = await Promise.all(
-    wanted.map(async ({ audience, expirationSeconds }) => {
-      const request = { pod, audience: audience || undefined, expirationSeconds };
-      const { token, expiresAt } = await tokens.get(request, signal);
-      const expirationTimestamp = apiTime(expiresAt);
-      return [audience, { token, expirationTimestamp }] as const;
-    }),
-  );
+  const issued = await mapAtMost(REQUESTS_AT_ONCE, wanted, async ({ audience, expirationSeconds }) => {
+    const request = { pod, audience: audience || undefined, expirationSeconds };
+    const { token, expiresAt } = await tokens.get(request, signal);
+    const expirationTimestamp = apiTime(expiresAt);
+    return [audience, { token, expirationTimestamp }] as const;
+  });
   const words = { [TOKENS_KEY]: JSON.stringify(Object.fromEntries(issued)) };
   return driver?.serviceAccountTokenInSecrets === true
     ? { context, secrets: words }
