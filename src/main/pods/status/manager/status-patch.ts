@@ -47,16 +47,19 @@ export function statusPatch(base: Partial<PodStatus>, ours: PodStatus, last?: La
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
-/** A strategic merge patch keeps the keys of a map that it does not name. */
+/** A strategic merge patch keeps the keys of a map that it does not name. A map may have tens of thousands. */
 function mapPatch(base: object | undefined, ours: object | undefined): Fields | null {
   if (ours === undefined) return null;
-  const gone = Object.keys(base ?? {}).filter((key) => !(key in ours));
-  const before: Fields = { ...base };
-  const kept = Object.entries(ours).map(([key, value]: [string, unknown]) => {
+  const before = (base ?? {}) as Fields;
+  const after = ours as Fields;
+  const patch: Fields = {};
+  for (const key of Object.keys(before)) if (!(key in after)) patch[key] = null;
+  for (const key of Object.keys(after)) {
+    const value = after[key];
     const isMap = typeof value === "object" && value !== null;
-    return [key, isMap ? mapPatch(before[key] as object | undefined, value) : value];
-  });
-  return Object.fromEntries([...gone.map((key) => [key, null]), ...kept]) as Fields;
+    patch[key] = isMap ? mapPatch(before[key] as object | undefined, value) : value;
+  }
+  return patch;
 }
 
 function asFields(list: readonly object[] | undefined): Fields[] {
