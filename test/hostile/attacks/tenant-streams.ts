@@ -1,7 +1,10 @@
-// A tenant's containers that never stop sending, and clients that open streams to them: commands, attached terminals,
-// forwarded ports, logs.
+// A tenant's containers that never stop sending, and clients with rights on them: commands, attached terminals,
+// forwarded ports, logs, and requests without pause.
 
 import { size, type Attack } from "../attack.js";
+import type { HostileBench } from "../bench.js";
+import { FrameVisitors } from "../frame-visitors.js";
+import { RequestVisitors } from "../request-visitors.js";
 import { StreamVisitors } from "../stream-visitors.js";
 import { each, hostile, tenantAttack, tenantPod } from "./tenant-kit.js";
 
@@ -9,8 +12,20 @@ const PODS = size(2, 6);
 const PORT = 9001;
 const VISITORS = size(6, 30);
 
-/** `paths`: of one pod. */
-function streamsAttack(name: string, paths: (pod: string) => string[]): Attack {
+/** Clients of the tenant's pods while they run. */
+interface Visitors {
+  stop(): Promise<void>;
+}
+
+interface VisitedAttack<V extends Visitors> {
+  name: string;
+  visit: (bench: HostileBench, pods: readonly string[]) => V;
+  /** What they did, in a few words; undefined: nothing. */
+  did: (visitors: V) => string | undefined;
+}
+
+/** Pods that write without end, as logs, as output and at a port. */
+function visited<V extends Visitors>({ name, visit, did }: VisitedAttack<V>): Attack {
   const attack = tenantAttack({
     ...{ name, seconds: size(8, 30), effect: { runs: PODS } },
     pods: (bench) =>
@@ -25,17 +40,41 @@ function streamsAttack(name: string, paths: (pod: string) => string[]): Attack {
     ...attack,
     async start(bench) {
       const running = await attack.start(bench);
-      const visitors = new StreamVisitors(bench, each(PODS, (pod) => pod).flatMap(paths), VISITORS);
+      const visitors = visit(
+        bench,
+        each(PODS, (pod) => pod),
+      );
       return {
         async stop() {
           await visitors.stop();
-          const did = await running.stop();
-          if (visitors.bytes === 0) throw new Error("no stream sent a byte");
-          return `${did}, ${visitors.opened} streams, ${Math.round(visitors.bytes / 2 ** 20)} MiB read`;
+          const pods = await running.stop();
+          const text = did(visitors);
+          if (text === undefined) throw new Error("the clients did nothing");
+          return `${pods}, ${text}`;
         },
       };
     },
   };
+}
+
+const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB read`;
+
+/** `paths`: of one pod. */
+function streamsAttack(name: string, paths: (pod: string) => string[]): Attack {
+  return visited({
+    name,
+    visit: (bench, pods) => new StreamVisitors(bench, pods.flatMap(paths), VISITORS),
+    did: ({ opened, bytes }) => (bytes === 0 ? undefined : `${opened} streams, ${mib(bytes)}`),
+  });
+}
+
+/** `paths`: of one pod. */
+function requestsAttack(name: string, paths: (pod: string) => string[]): Attack {
+  return visited({
+    name,
+    visit: (bench, pods) => new RequestVisitors(bench, pods.flatMap(paths), VISITORS),
+    did: ({ responses, bytes }) => (responses === 0 ? undefined : `${responses} responses, ${mib(bytes)}`),
+  });
 }
 
 export const TENANT_STREAMS: readonly Attack[] = [
@@ -51,4 +90,21 @@ export const TENANT_STREAMS: readonly Attack[] = [
     `/attach/default/${pod}/noise?output=1`,
     `/portForward/default/${pod}?port=${PORT}`,
   ]),
+  requestsAttack("searches for a billion last lines in logs without end", (pod) => [
+    `/containerLogs/default/${pod}/noise?tailLines=1000000000&limitBytes=1`,
+    `/containerLogs/default/${pod}/noise?tailLines=1000000000&sinceTime=9999-01-01T00:00:00Z`,
+  ]),
+  requestsAttack("scrapes of metrics and statistics without pause", () => [
+    ...["/metrics", "/metrics/cadvisor", "/metrics/resource", "/metrics/probes", "/stats/summary", "/pods"],
+  ]),
+  visited({
+    name: "commands (exec) whose input is frames of one byte, fragments and pings",
+    visit: (bench, pods) =>
+      new FrameVisitors(
+        bench,
+        pods.map((pod) => `/exec/default/${pod}/server?command=cat&input=1&output=1`),
+        VISITORS,
+      ),
+    did: ({ opened, batches }) => (opened === 0 ? undefined : `${opened} streams, ${batches} batches of frames`),
+  }),
 ];
