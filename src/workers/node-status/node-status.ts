@@ -111,6 +111,7 @@ export class NodeStatusKeeper {
       followed: () => this.own.current,
       times: new StartupTimes(machineStartedAt, init.startedAtMs, (times) => metrics.startedUp(times)),
       freshMachine: async () => generation === 1 && (await deps.freshMachine()),
+      isFirst: generation === 1,
       onRegistered: () => this.lease.requestRound(),
       onRepeatedFailure,
     });

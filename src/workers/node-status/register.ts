@@ -27,8 +27,10 @@ export interface RegisterDeps {
 
 export interface Registered {
   node: Node;
-  /** The computed status to report for the created Node; undefined: the Node existed before. */
-  created: Computed | undefined;
+  /** The status of a new Node, with its events. */
+  computed: Computed;
+  /** False: the Node existed before, and keeps its status until the first round. */
+  created: boolean;
 }
 
 const RETRY = { initialMs: 100, maxMs: 7000 };
@@ -60,7 +62,7 @@ async function attempt(
   try {
     const node = await client.create(NODES, computed.node, { signal });
     log.info(`registered node ${name}`);
-    return { node, created: computed };
+    return { node, computed, created: true };
   } catch (error) {
     // Without the permission to create Nodes, use one that was created for this node.
     if (!isAlreadyExists(error) && (init.getOnExistsOnly || !isForbidden(error))) throw error;
@@ -73,5 +75,5 @@ async function attempt(
   const node =
     patch === undefined ? existing : await client.patch(NODES, { name }, patch, { subresource: "status", signal });
   log.info(`node ${name} was previously registered${patch === undefined ? "" : "; reconciled it"}`);
-  return { node, created: undefined };
+  return { node, computed, created: false };
 }

@@ -1,6 +1,7 @@
 // Maintains the Node's status: registers the node, then computes its status periodically and sends the changes.
 // Invariant: one round at a time. The first waits for the lists of the runtime and the pods. So a restart of the
-// kubelet does not set the node NotReady. Events report only changes that the server has accepted.
+// kubelet does not set the node NotReady. Events report changes that the server has accepted, and at the start the
+// pressures, as upstream's kubelet does.
 
 import type { Clock, Timer } from "../../shared/base/clock/clock.js";
 import { Loop } from "../../shared/base/turns/loop.js";
@@ -45,6 +46,8 @@ export interface StatusSyncDeps {
   view: NodeView;
   times: StartupTimes;
   freshMachine: () => Promise<boolean>;
+  /** The first thread of this process. Its registration records the pressures of a Node that is there already. */
+  isFirst: boolean;
   /** The Node is there. */
   onRegistered: () => void;
   /** Called when calls fail repeatedly: the connection may be broken. */
@@ -169,13 +172,13 @@ export class StatusSync {
     const { client, clock, log, init, view, times, freshMachine, onRegistered } = this.deps;
     times.registering(clock.now());
     const compute = (wanted: Node): Promise<Computed> => this.compute(wanted);
-    const { node, created } = await register({ client, clock, log, init, compute, freshMachine }, signal);
+    const { node, computed, created } = await register({ client, clock, log, init, compute, freshMachine }, signal);
     this.registered = true;
     view.update(node);
-    if (created !== undefined) {
+    if (created) {
       times.registered(clock.now());
-      this.sent(created, true);
-    }
+      this.sent(computed, true);
+    } else if (this.deps.isFirst) this.record(computed.events);
     onRegistered();
   }
 
@@ -218,13 +221,17 @@ export class StatusSync {
 
   /** The server has it. A change moves the next report to a random time, or all nodes would report at once. */
   private sent({ node, events }: Computed, changed: boolean): void {
-    const { init, view, clock, times, metrics, random } = this.deps;
+    const { init, clock, times, metrics, random } = this.deps;
     metrics.reported(true);
     this.reportedAt = clock.monotonic();
     this.reportDelayMs = changed ? (random() - 0.5) * init.nodeStatusReportFrequencyMs : 0;
-    for (const { type, reason, message } of events) view.event(type, reason, message);
+    this.record(events);
     const ready = node.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True");
     if (ready === true) times.ready(clock.now());
+  }
+
+  private record(events: Computed["events"]): void {
+    for (const { type, reason, message } of events) this.deps.view.event(type, reason, message);
   }
 
   private logMissing(): void {

@@ -52,7 +52,19 @@ test("a node that is there already: no flip to NotReady while the kubelet has no
   world.keeper.setFacts({ ...FACTS, runtime: undefined, relisted: false });
   world.keeper.setFacts(FACTS);
   await world.step(500);
-  deepEqual([world.ready(), world.events], [OK, PRESSURE_EVENTS]);
+  deepEqual(world.ready(), OK);
+});
+
+test("a restart of the kubelet records the pressures of its node again, as upstream; one of the thread does not", async () => {
+  const world = new KeeperWorld();
+  await world.start();
+  for (const generation of [1, 2]) {
+    await world.keeper.stop();
+    world.make(generation);
+    await world.start();
+    deepEqual([world.ready(), world.events], [OK, [...PRESSURE_EVENTS, ...PRESSURE_EVENTS]]);
+  }
+  await world.keeper.stop();
 });
 
 test("a node that is there already: no flip while CSINode is looked for, for 5 s at most", async () => {

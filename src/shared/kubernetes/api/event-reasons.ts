@@ -165,11 +165,14 @@ export const EVENT_REASONS = {
   NodeNotReady: normal("Node", "the condition Ready became False"),
   NodeSchedulable: normal("Node", "spec.unschedulable was unset"),
   NodeNotSchedulable: normal("Node", "spec.unschedulable was set"),
-  NodeHasSufficientMemory: normal("Node", "the condition MemoryPressure became False"),
+  NodeHasSufficientMemory: normal(
+    "Node",
+    "the condition MemoryPressure became False, or the kubelet registered its node",
+  ),
   NodeHasInsufficientMemory: normal("Node", "the condition MemoryPressure became True"),
-  NodeHasNoDiskPressure: normal("Node", "the condition DiskPressure became False"),
+  NodeHasNoDiskPressure: normal("Node", "the condition DiskPressure became False, or the kubelet registered its node"),
   NodeHasDiskPressure: normal("Node", "the condition DiskPressure became True"),
-  NodeHasSufficientPID: normal("Node", "the condition PIDPressure became False"),
+  NodeHasSufficientPID: normal("Node", "the condition PIDPressure became False, or the kubelet registered its node"),
   NodeHasInsufficientPID: normal("Node", "the condition PIDPressure became True"),
   NodeAllocatableEnforced: normal("Node", "the limits of node allocatable are written to the cgroups"),
   FailedNodeAllocatableEnforcement: warning(
