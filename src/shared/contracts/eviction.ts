@@ -67,13 +67,13 @@ export interface EvictionPod {
   critical: boolean;
   /** terminationGracePeriodSeconds of the pod. */
   graceSeconds: number;
-  /** Requests of the pod as a whole, by upstream's rules: overhead included. */
+  /** Requests of the pod as a whole, as upstream ranks by them. */
   requests: EvictionAmounts;
   /** The pod's own memory request (spec.resources), where it has one: messages show it. */
   podLevelMemory?: ExactQuantity;
   /** Sum of the containers' ephemeral-storage limits, by upstream's rules; absent: none has one. */
   ephemeralStorageLimit?: ExactQuantity;
-  /** App and restartable init containers. */
+  /** Init and app containers; only app containers have limits. */
   containers: EvictionContainer[];
   /** Volumes with a limit of their own, on the node's disk or in memory. */
   volumes: { name: string; path: string; memory: boolean; sizeLimit: ExactQuantity }[];

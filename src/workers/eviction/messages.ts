@@ -50,7 +50,8 @@ function offendersOf(resource: Resource, pod: EvictionPod, { pod: used, containe
   const annotations: Record<string, string> = {};
   let message = "";
   const requested = pod.podLevelMemory;
-  if (resource === "memory" && requested !== undefined && used !== undefined && exceeds(used, requested)) {
+  // Upstream names a pod with a memory request of its own whether it exceeds that or not.
+  if (resource === "memory" && requested !== undefined && used !== undefined) {
     message += consumptionText(`Pod ${pod.name}`, used, requested, resource);
     annotations["offending_pod"] = pod.name;
     annotations["offending_pod_usage"] = printed(used, "BinarySI");

@@ -89,6 +89,21 @@ describe("messages", () => {
     });
   });
 
+  test("of memory, with a request of the pod's own that it does not exceed", () => {
+    const { message, annotations } = nodePressure(
+      "allocatableMemory.available",
+      [],
+      observations,
+      { ...eater, podLevelMemory: quantity("1Gi") },
+      { pod: 2 * MIB, containers: new Map() },
+    );
+    equal(
+      message,
+      "The node was low on resource: memory. Pod p was using 2Mi, request is 1Gi, has larger consumption of memory. ",
+    );
+    deepEqual([annotations["offending_pod"], annotations["offending_pod_usage"]], ["p", "2Mi"]);
+  });
+
   test("of memory, with a request of the pod's own", () => {
     const message = nodePressure(
       "allocatableMemory.available",

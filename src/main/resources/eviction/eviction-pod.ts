@@ -4,10 +4,10 @@ import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import type { EvictionPod, EvictionContainer, EvictionAmounts } from "../../../shared/contracts/eviction.js";
 import type { ResourceList } from "../../../shared/kubernetes/api/meta.js";
 import { volumePath } from "../../../shared/kubernetes/api/pod-paths.js";
-import { podLimits, podRequests } from "../../../shared/kubernetes/api/pod-requests.js";
-import { type Pod, isSidecar, type Container } from "../../../shared/kubernetes/api/pod.js";
+import { hasPodLevelResources, podLimits, podRequests } from "../../../shared/kubernetes/api/pod-requests.js";
+import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import { qosClass } from "../../../shared/kubernetes/api/qos.js";
-import { parseQuantity, type ExactQuantity } from "../../../shared/kubernetes/api/quantity.js";
+import { addQuantities, parseQuantity, type ExactQuantity } from "../../../shared/kubernetes/api/quantity.js";
 import { isCriticalPod } from "../oom-score.js";
 
 const DEFAULT_GRACE_SECONDS = 30;
@@ -26,12 +26,31 @@ export function evictionPodOf(pod: Pod, rootDir: string): Omit<EvictionPod, "gen
     priority: spec.priority ?? 0,
     critical: isCriticalPod(pod),
     graceSeconds: spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
-    requests: amounts(podRequests(pod)),
+    requests: amounts(rankedRequests(pod)),
     podLevelMemory: podLevelMemory !== undefined ? parseQuantity(podLevelMemory) : undefined,
     ephemeralStorageLimit: limit,
-    containers: [...(spec.initContainers ?? []).filter(isSidecar), ...spec.containers].map(containerOf),
+    containers: [
+      // Upstream holds init containers, sidecars among them, only to the pod's limits.
+      ...(spec.initContainers ?? []).map((container) => ({ ...containerOf(container), limits: {} })),
+      ...spec.containers.map(containerOf),
+    ],
     volumes: volumesOf(pod, rootDir),
   });
+}
+
+/**
+ * The requests that upstream ranks by (GetResourceRequestQuantity): with pod-level resources those alone, and the
+ * overhead only on top of a request above zero.
+ */
+function rankedRequests(pod: Pod): ReadonlyMap<string, ExactQuantity> {
+  const requests = new Map(podRequests(pod, { excludeOverhead: true }));
+  const own = hasPodLevelResources(pod) ? (pod.spec.resources?.requests ?? {}) : undefined;
+  for (const [name, sum] of requests) {
+    const overhead = pod.spec.overhead?.[name];
+    if (own !== undefined && own[name] === undefined) requests.delete(name);
+    else if (overhead !== undefined && sum.nanos !== 0n) requests.set(name, addQuantities(sum, overhead));
+  }
+  return requests;
 }
 
 function containerOf({ name, resources }: Container): EvictionContainer {

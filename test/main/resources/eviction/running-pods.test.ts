@@ -40,6 +40,7 @@ test("requests are summed as the pod's, with overhead and the greatest of its in
   assert.deepEqual(
     evictionPod.containers.map(({ name, requests, limits }) => [name, text(requests), text(limits)]),
     [
+      ["setup", { memory: "1Gi" }, {}],
       ["side", { memory: "50Mi" }, {}],
       ["a", { memory: "100Mi", ephemeralStorage: "1G" }, {}],
       ["b", {}, { memory: "200Mi", ephemeralStorage: "2Gi" }],
@@ -60,6 +61,56 @@ test("the pod's own requests count in place of its containers'", () => {
   );
   assert.deepEqual(text(evictionPod.requests), { memory: "300Mi" });
   assert.equal(printQuantity(evictionPod.podLevelMemory ?? parseQuantity("0")), "300Mi");
+});
+
+// As upstream ranks: GetResourceRequestQuantity.
+for (const [what, spec, requests] of [
+  ["overhead alone", { overhead: { memory: "10Mi" }, containers: [container("a")] }, {}],
+  [
+    "a request of zero and overhead",
+    { overhead: { memory: "10Mi" }, containers: [container("a", { resources: { requests: { memory: "0" } } })] },
+    { memory: "0" },
+  ],
+  [
+    "memory of its own, a container with ephemeral storage, and overhead of both",
+    {
+      resources: { requests: { memory: "300Mi" } },
+      overhead: { memory: "10Mi", "ephemeral-storage": "1Gi" },
+      containers: [container("a", { resources: { requests: { memory: "100Mi", "ephemeral-storage": "1Gi" } } })],
+    },
+    { memory: "310Mi" },
+  ],
+  [
+    "processors of its own, and a container with memory",
+    {
+      resources: { requests: { cpu: "1" } },
+      containers: [container("a", { resources: { requests: { memory: "100Mi" } } })],
+    },
+    {},
+  ],
+] as const satisfies readonly (readonly [string, Parameters<typeof apiPod>[0], Record<string, string>])[]) {
+  test(`a pod with ${what} is ranked by ${JSON.stringify(requests)}`, () => {
+    assert.deepEqual(text(evictionPodOf(apiPod(spec), "/r").requests), requests);
+  });
+}
+
+test("only the limits of app containers count: upstream holds no sidecar to its own", () => {
+  const limits = { limits: { "ephemeral-storage": "1Gi" } };
+  const { containers, ephemeralStorageLimit } = evictionPodOf(
+    apiPod({
+      initContainers: [container("side", { restartPolicy: "Always", resources: limits })],
+      containers: [container("a", { resources: limits })],
+    }),
+    "/r",
+  );
+  assert.deepEqual(
+    containers.map((each) => [each.name, text(each.limits)]),
+    [
+      ["side", {}],
+      ["a", { ephemeralStorage: "1Gi" }],
+    ],
+  );
+  assert.equal(printQuantity(ephemeralStorageLimit ?? parseQuantity("0")), "2Gi");
 });
 
 test("a pod without requests has no amounts", () => {
