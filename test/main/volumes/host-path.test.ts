@@ -78,8 +78,13 @@ test("no type means no check and nothing made", async (t) => {
   assert.ok(!existsSync(`${root}/later`));
 });
 
+test("a path without its leading slash is below the root, as in upstream", async () => {
+  assert.equal(await setUp("dev/null"), "/dev/null");
+  assert.equal(await setUp("dev/null", "CharDevice"), "/dev/null");
+});
+
 test("bad paths and types are refused", async () => {
-  await assert.rejects(setUp("relative"), /not an absolute path/);
+  await assert.rejects(setUp(""), /has no path/);
   await assert.rejects(setUp("/a/../b"), /must not contain/);
   await assert.rejects(setUp("/", "Folder"), /Folder is an invalid volume type/);
   await assert.rejects(setUp("/", "toString"), /toString is an invalid volume type/);

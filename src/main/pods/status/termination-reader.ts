@@ -2,7 +2,7 @@
 // Read once per container, kept while the runtime has the container; files are read by main asynchronously, never more
 // than their tail.
 
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { mapAtMost } from "../../../shared/base/turns/map-at-most.js";
 import { readTail } from "../../../shared/io/fs/untrusted-file.js";
 import { containersDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
@@ -95,8 +95,11 @@ export class TerminationReader {
 
   private async readFile(pod: Pod, status: ObservedContainer): Promise<string> {
     const path = status.annotations[annotationKeys.terminationMessagePath];
-    const mount = status.mounts.find((candidate) => candidate.containerPath === path);
-    if (path === undefined || mount === undefined) return "";
+    if (path === undefined) return "";
+    // Mounted below the root, without a slash at its end; by earlier releases as written.
+    const paths = [posix.resolve("/", path), path];
+    const mount = status.mounts.find(({ containerPath }) => paths.includes(containerPath));
+    if (mount === undefined) return "";
     // One byte more than the limit: it shows whether the limit is within a character.
     const maxBytes = fileMessageLimit + 1;
     const { hostPath } = mount;

@@ -2,6 +2,7 @@
 // part.
 
 import { constants } from "node:fs";
+import { posix } from "node:path";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { HostPathType } from "../../../shared/kubernetes/api/volume.js";
@@ -30,12 +31,14 @@ export function hostPathPlugin(calls: VolumeCalls): VolumePlugin {
     name: "kubernetes.io/host-path",
     source: "hostPath",
     async setUp({ pod, volume, signal }) {
-      const path = volume.hostPath?.path ?? "";
+      const written = volume.hostPath?.path ?? "";
+      // Without its leading slash it is below the root, as for upstream's kubelet in a service of systemd.
+      const path = posix.isAbsolute(written) ? written : posix.join("/", written);
       const type = volume.hostPath?.type ?? "";
       const fail = (problem: string, cause?: unknown): VolumeSetUpError =>
         new VolumeSetUpError(pod, volume.name, problem, { cause });
-      if (!path.startsWith("/")) throw fail(`hostPath ${JSON.stringify(path)} is not an absolute path`);
-      if (path.split("/").includes("..")) throw fail(`hostPath ${path} must not contain '..'`);
+      if (written === "") throw fail("hostPath has no path");
+      if (written.split("/").includes("..")) throw fail(`hostPath ${path} must not contain '..'`);
       const at = new HostPath(path, calls, signal);
       if (type === "") {
         // Any existing file is passed to the container, except one on which the runtime would block for ever.

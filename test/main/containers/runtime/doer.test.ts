@@ -193,7 +193,9 @@ test("image volumes: fetched like a container's image, mounted by the runtime's 
       { name: "model", mountPath: "/part", subPath: "a/b", readOnly: true },
     ],
   });
-  await world.start(podOf(container, { volumes: [{ name: "model", image: { reference: "models:1" } }] }), container);
+  const pod = podOf(container, { volumes: [{ name: "model", image: { reference: "models:1" } }] });
+  pod.metadata.annotations = { owner: "ml" };
+  await world.start(pod, container);
   const mounts = (world.created().config?.mounts ?? []).filter(({ image }) => image !== undefined);
   const id = world.fake.state.image("models:1")?.id;
   assert.deepEqual(
@@ -201,12 +203,12 @@ test("image volumes: fetched like a container's image, mounted by the runtime's 
       hostPath,
       containerPath,
       readonly,
-      image?.image,
+      [image?.image, image?.userSpecifiedImage, image?.annotations],
       imageSubPath,
     ]),
     [
-      ["", "/model", true, id, ""],
-      ["", "/part", true, id, "a/b"],
+      ["", "/model", true, [id, "models:1", { owner: "ml" }], ""],
+      ["", "/part", true, [id, "models:1", { owner: "ml" }], "a/b"],
     ],
   );
   assert.equal(world.calls("PullImage").length, 1);

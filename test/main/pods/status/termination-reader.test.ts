@@ -71,6 +71,22 @@ test("the message file is read once, and the status is computed again if it has 
   assert.equal(found.length, 1);
 });
 
+test("a message path without its leading slash is read where it is mounted: below the root, or as written", async (t) => {
+  const { messageFile, ended, read } = await build(t);
+  await writeFile(messageFile, "out of cheese");
+  for (const [id, written, containerPath] of [
+    ["now", "msg", "/msg"],
+    ["slash", "/msg/", "/msg"],
+    ["before", "msg", "msg"],
+  ] as const) {
+    const annotations = { "io.kubernetes.container.terminationMessagePath": written };
+    assert.equal(
+      await read(ended("File", { id, annotations, mounts: [{ containerPath, hostPath: messageFile }] })),
+      "out of cheese",
+    );
+  }
+});
+
 test("one status is computed when all messages of a pod with a thousand exits are read", async (t) => {
   const { found, reader, pod, ended } = await build(t);
   const observed = observedPod(Array.from({ length: 1000 }, (_, index) => ended("File", { id: `exit-${index}` })));

@@ -7,7 +7,7 @@ import { type Device, type Mount, MountPropagation } from "../../../../shared/ku
 import { CreateContainerConfigError } from "../../../model/container-config-error.js";
 import { type ExpansionBudget, expandStrict } from "../../../model/expand.js";
 import { defaultTerminationMessagePath } from "../../../model/labels.js";
-import { isDevicePlace, isImagePlace, type VolumePlace } from "../../../volumes/place.js";
+import { isDevicePlace, isImagePlace, type ImagePlace, type VolumePlace } from "../../../volumes/place.js";
 
 export interface MountsInput {
   pod: Pod;
@@ -51,7 +51,7 @@ export function containerMounts(input: MountsInput): Mount[] {
   }
   const messagePath = container.terminationMessagePath ?? defaultTerminationMessagePath;
   if (input.terminationLogPath !== undefined && messagePath !== "") {
-    mounts.push({ ...bind(input.terminationLogPath, messagePath), selinuxRelabel: input.seLinux });
+    mounts.push({ ...bind(input.terminationLogPath, posix.resolve("/", messagePath)), selinuxRelabel: input.seLinux });
   }
   return mounts;
 }
@@ -120,7 +120,7 @@ function volumeMount(input: MountsInput, mount: VolumeMount, index: number): Mou
   }
   // Upstream allows a mount path without its leading slash.
   const containerPath = posix.isAbsolute(mount.mountPath) ? mount.mountPath : posix.join("/", mount.mountPath);
-  if (isImagePlace(root)) return imageMount(input, mount, containerPath, resolved ?? "");
+  if (isImagePlace(root)) return imageMount(input, root, mount, containerPath, resolved ?? "");
   if (isDevicePlace(root)) {
     throw new CreateContainerConfigError(
       `volume ${quote(mount.name)} has volumeMode Block, but is specified in volumeMounts of container ${quote(input.container.name)}`,
@@ -136,7 +136,13 @@ function volumeMount(input: MountsInput, mount: VolumeMount, index: number): Mou
 }
 
 /** The runtime mounts the image's files; nothing can be written there, even if the mount is writable. */
-function imageMount({ images }: MountsInput, mount: VolumeMount, containerPath: string, imageSubPath: string): Mount {
+function imageMount(
+  { pod, images }: MountsInput,
+  place: ImagePlace,
+  mount: VolumeMount,
+  containerPath: string,
+  imageSubPath: string,
+): Mount {
   const image = images?.get(mount.name);
   if (image === undefined)
     throw new CreateContainerConfigError(`the image of volume ${quote(mount.name)} is not resolved`);
@@ -144,7 +150,13 @@ function imageMount({ images }: MountsInput, mount: VolumeMount, containerPath: 
     ...bind("", containerPath),
     readonly: true,
     propagation: propagations[mount.mountPropagation ?? "None"],
-    image: { image, userSpecifiedImage: "", runtimeHandler: "", imageRef: "", annotations: {} },
+    image: {
+      image,
+      userSpecifiedImage: place.image.reference ?? "",
+      annotations: pod.metadata.annotations ?? {},
+      runtimeHandler: "",
+      imageRef: "",
+    },
     imageSubPath,
   };
 }

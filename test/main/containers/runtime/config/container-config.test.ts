@@ -400,6 +400,19 @@ test("SELinux: the runtime relabels the kubelet's own files and the volumes that
   assert.deepEqual(relabelled(false), []);
 });
 
+test("a termination message path is mounted below the root, without a slash at its end, as in upstream", () => {
+  for (const [terminationMessagePath, expected] of [
+    ["msg", "/msg"],
+    ["a/../b", "/b"],
+    ["/dev/termination-log/", "/dev/termination-log"],
+    ["//x", "/x"],
+    ["", undefined],
+  ] as const) {
+    const list = mounts([], { container: c("a", { terminationMessagePath }) });
+    assert.equal(list.find(({ hostPath }) => hostPath === "/p/log")?.containerPath, expected, terminationMessagePath);
+  }
+});
+
 test("mounts: volumes, hosts file, termination log", () => {
   const list = mounts([{ name: "v", mountPath: "data", readOnly: true, mountPropagation: "Bidirectional" }]);
   assert.deepEqual(
