@@ -84,7 +84,7 @@ function lines(map: Readonly<Record<string, string>> | undefined): string {
   return map === undefined ? "" : textOf(map);
 }
 
-const RESOURCE_FIELD = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/;
+const RESOURCE_FIELD = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.*)$/;
 
 export interface ResourceFieldInput {
   pod: Pod;

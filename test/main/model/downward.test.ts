@@ -65,6 +65,8 @@ test("resources: rounded up by the divisor; an unset limit is the pod's, then th
     ["limits.ephemeral-storage", "1Gi", "a", "50"],
     ["limits.hugepages-2Mi", "1Mi", "a", "4"],
     ["limits.hugepages-2Mi", "1Mi", "b", "0"],
+    // Without a size: a name that nothing has, as in upstream.
+    ["limits.hugepages-", "1", "a", "0"],
     ["requests.memory", "1Mi", "b", "0"],
     ["limits.memory", "1Gi", "b", "7"],
   ];

@@ -312,6 +312,32 @@ const TAKEN: readonly Taken[] = [
     { "spec.volumes.0.downwardAPI.items.1.path": "a" },
   ],
   [
+    "a host port of an init container beside the node's network",
+    spec("hostNetwork: true\n  initContainers: [{name: i, image: b, ports: [{containerPort: 1, hostPort: 2}]}]"),
+    { "spec.initContainers.0.ports.0.hostPort": 2 },
+  ],
+  [
+    "a hook that sleeps for no time, and a grace period below zero",
+    spec("terminationGracePeriodSeconds: -5").replace(
+      "    image: busybox:1.36\n",
+      "    image: busybox:1.36\n    lifecycle: {preStop: {sleep: {seconds: 0}}}\n",
+    ),
+    { "spec.terminationGracePeriodSeconds": 1, [`${C}.lifecycle.preStop.sleep.seconds`]: 0 },
+  ],
+  [
+    "huge pages of the pod as a whole, and processors of its container",
+    spec("resources: {limits: {hugepages-2Mi: 4Mi}}").replace(
+      "    image: busybox:1.36\n",
+      "    image: busybox:1.36\n    resources: {requests: {cpu: 10m}}\n",
+    ),
+    { "spec.resources.requests": { cpu: "10m", "hugepages-2Mi": "4Mi" } },
+  ],
+  [
+    "a variable of huge pages without a size",
+    container("env: [{name: A, valueFrom: {resourceFieldRef: {resource: limits.hugepages-}}}]"),
+    { [`${C}.env.0.valueFrom.resourceFieldRef`]: { resource: "limits.hugepages-", divisor: "0" } },
+  ],
+  [
     "a variable's name with spaces and dots",
     container('env: [{name: "A b.c-1", value: x}, {name: 1A, value: z}]'),
     { [`${C}.env.0.name`]: "A b.c-1" },
@@ -487,6 +513,47 @@ const REFUSED: readonly Refused[] = [
     "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n  containers:\n  -\n",
     "6:4: spec.containers[0].name: required value: it must be a string",
     "6:4: spec.containers[0].image: required value: it must be a string",
+  ],
+  // Fields together
+  [
+    "a host port twice in one init container",
+    spec(
+      "initContainers: [{name: i, image: b, ports: [{containerPort: 1, hostPort: 2}, {containerPort: 3, hostPort: 2}]}]",
+    ),
+    "6:110: spec.initContainers[0].ports[1].hostPort: duplicate value 2; allowed: each host port once in the pod",
+  ],
+  [
+    "a resource twice in resizePolicy",
+    container(
+      "resizePolicy: [{resourceName: cpu, restartPolicy: NotRequired}, {resourceName: cpu, restartPolicy: NotRequired}]",
+    ),
+    '9:84: spec.containers[0].resizePolicy[1].resourceName: duplicate value "cpu"; allowed: each resource once',
+  ],
+  [
+    "an init container that restarts at a resize",
+    spec("initContainers: [{name: i, image: b, resizePolicy: [{resourceName: cpu, restartPolicy: RestartContainer}]}]"),
+    '6:90: spec.initContainers[0].resizePolicy[0].restartPolicy: invalid value "RestartContainer"; allowed: NotRequired, in an init container that is no sidecar',
+  ],
+  [
+    "an underscore in a header of a probe",
+    container("livenessProbe: {httpGet: {port: 80, httpHeaders: [{name: X_Y, value: z}]}}"),
+    '9:62: spec.containers[0].livenessProbe.httpGet.httpHeaders[0].name: invalid value "X_Y"; allowed: a header name of letters, digits and "-"',
+  ],
+  [
+    "claims of the pod as a whole",
+    spec("resources: {claims: [{name: x}]}"),
+    "6:23: spec.resources.claims: forbidden: claims belong to containers",
+  ],
+  [
+    "addresses with a zone",
+    spec('hostAliases: [{ip: "fe80::1%eth0", hostnames: [a]}]\n  dnsConfig: {nameservers: ["fe80::1%eth0"]}'),
+    '6:22: spec.hostAliases[0].ip: invalid value "fe80::1%eth0"; allowed: an IP address without a zone',
+    '7:29: spec.dnsConfig.nameservers[0]: invalid value "fe80::1%eth0"; allowed: an IP address without a zone',
+  ],
+  [
+    "a profile's name beyond a path of the kernel",
+    container(`securityContext: {appArmorProfile: {type: Localhost, localhostProfile: ${"a".repeat(4096)}}}`),
+    "9:76: spec.containers[0].securityContext.appArmorProfile.localhostProfile: invalid value: at most 4095 bytes",
   ],
   // The form of the text
   [

@@ -227,6 +227,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/workers/tasks/manifest/parse-text.ts: MAX_WARNINGS",
     "src/workers/tasks/manifest/parse-text.ts: SIZE_LIMIT",
     "src/workers/tasks/manifest/rules/container-rules.ts: MAX_EXIT_CODES",
+    "src/workers/tasks/manifest/rules/container-rules.ts: MAX_PROFILE_BYTES",
     "src/workers/tasks/manifest/rules/container-rules.ts: MAX_RESTART_RULES",
     "src/workers/tasks/manifest/rules/pod-rules.ts: ANNOTATIONS_LIMIT",
     "src/workers/tasks/manifest/rules/pod-rules.ts: NAMESERVERS_LIMIT",

@@ -23,7 +23,11 @@ export const dnsSubdomain = rule(
   (value) => value.length <= 253 && SUBDOMAIN.test(value),
 );
 export const notEmpty = rule("a text that is not empty", (value) => value !== "");
-export const ipAddress = rule("an IP address", (value) => isIP(value) !== 0);
+/** A zone names an interface of the node, so it is no address of a pod's files. */
+export const ipAddressWithoutZone = rule(
+  "an IP address without a zone",
+  (value) => isIP(value) !== 0 && !value.includes("%"),
+);
 export const ipAddressOrEmpty = rule("an IP address", (value) => value === "" || isIP(value) !== 0);
 
 /** Names of environment variables: any printable ASCII but "=" (relaxed validation, default since 1.34). */
@@ -74,7 +78,8 @@ export const staticName = rule(
   'a DNS name: lower-case letters, digits, "-" and ".", at most 253 characters, a letter or digit at both ends of each part',
   (value) => value.length <= 253 && SUBDOMAIN.test(`${value}-0`),
 );
-export const headerName = rule("an HTTP header name", (value) => /^[-A-Za-z0-9!#$%&'*+.^_`|~]+$/.test(value));
+/** Narrower than HTTP, as in the API. */
+export const headerName = rule('a header name of letters, digits and "-"', (value) => /^[-A-Za-z0-9]+$/.test(value));
 export const absolutePath = rule("an absolute path", (value) => value.startsWith("/"));
 
 const STANDARD_FINALIZERS = ["foregroundDeletion", "kubernetes", "orphan"];

@@ -10,6 +10,8 @@ import { containersOf, incomplete, items, membersSet, type VisitedContainer } fr
 
 const MAX_RESTART_RULES = 20;
 const MAX_EXIT_CODES = 255;
+/** Bytes of the longest AppArmor profile name, by the API: a path of the kernel. */
+const MAX_PROFILE_BYTES = 4095;
 
 export function checkContainers(pod: Pod, report: Report): void {
   const hostPorts = new Set<string>();
@@ -21,7 +23,7 @@ export function checkContainers(pod: Pod, report: Report): void {
       exactlyOne(source, ["configMapRef", "secretRef"], at, "source", report);
     }
     checkRestartRules(container, path, report);
-    checkResizePolicy(pod, container, path, report);
+    checkResizePolicy(pod, visited, report);
     checkSecurity(pod, container, path, report);
   }
   checkWindowsOptions(pod, pod.spec.securityContext, ["spec", "securityContext"], report);
@@ -48,6 +50,9 @@ export function exactlyOne<T extends object>(
 }
 
 function checkPorts(pod: Pod, visited: VisitedContainer, hostPorts: Set<string>, report: Report): void {
+  const isRegular = visited.kind === "containers";
+  // Init containers run one after the other: two of them may share a host port, and upstream holds none to hostNetwork.
+  const taken = isRegular ? hostPorts : new Set<string>();
   const names = new Set<string>();
   for (const [port, path] of items(visited.container.ports, [...visited.path, "ports"])) {
     if (port.name !== undefined) {
@@ -57,17 +62,16 @@ function checkPorts(pod: Pod, visited: VisitedContainer, hostPorts: Set<string>,
     const hostPort = port.hostPort ?? 0;
     if (hostPort === 0) continue;
     if (
+      isRegular &&
       pod.spec.hostNetwork === true &&
       !report.isRefused([...path, "containerPort"]) &&
       hostPort !== port.containerPort
     ) {
       report.invalid([...path, "hostPort"], hostPort, `the containerPort (${port.containerPort}), with hostNetwork`);
     }
-    // Init containers run one after the other and may share a host port.
-    if (visited.kind !== "containers") continue;
     const key = `${port.protocol ?? "TCP"}/${port.hostIP ?? ""}/${hostPort}`;
-    if (hostPorts.has(key)) report.duplicate([...path, "hostPort"], hostPort, "each host port once in the pod");
-    hostPorts.add(key);
+    if (taken.has(key)) report.duplicate([...path, "hostPort"], hostPort, "each host port once in the pod");
+    taken.add(key);
   }
 }
 
@@ -86,7 +90,7 @@ const ENV_FIELDS = [
 /** The name of spec.nodeName in the first releases of the API, which upstream reads still. */
 const NODE_NAME_BEFORE = "spec.host";
 
-const RESOURCE_FIELD = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/;
+const RESOURCE_FIELD = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.*)$/;
 
 function checkEnv(variable: EnvVar, path: FieldPath, report: Report): void {
   const source = variable.valueFrom;
@@ -139,12 +143,19 @@ function checkRestartRules(container: Container, path: FieldPath, report: Report
   }
 }
 
-function checkResizePolicy(pod: Pod, container: Container, path: FieldPath, report: Report): void {
-  if (pod.spec.restartPolicy !== "Never") return;
-  for (const [{ restartPolicy }, at] of items(container.resizePolicy, [...path, "resizePolicy"])) {
-    if (restartPolicy === "RestartContainer") {
-      report.invalid([...at, "restartPolicy"], restartPolicy, "NotRequired, as the pod's restartPolicy is Never");
-    }
+function checkResizePolicy(pod: Pod, { container, kind, path }: VisitedContainer, report: Report): void {
+  const resources = new Set<string>();
+  for (const [policy, at] of items(container.resizePolicy, [...path, "resizePolicy"])) {
+    const { resourceName, restartPolicy } = incomplete(policy);
+    if (resourceName !== undefined && resources.has(resourceName))
+      report.duplicate([...at, "resourceName"], resourceName, "each resource once");
+    if (resourceName !== undefined) resources.add(resourceName);
+    if (restartPolicy !== "RestartContainer") continue;
+    const field = [...at, "restartPolicy"];
+    if (pod.spec.restartPolicy === "Never")
+      report.invalid(field, restartPolicy, "NotRequired, as the pod's restartPolicy is Never");
+    else if (kind === "initContainers" && container.restartPolicy !== "Always")
+      report.invalid(field, restartPolicy, "NotRequired, in an init container that is no sidecar");
   }
 }
 
@@ -185,6 +196,8 @@ function checkProfile(profile: SeccompProfile | undefined, path: FieldPath, repo
   if (profile.type === "Localhost" && !named) report.required(at, "the profile's name, with type Localhost");
   if (path.at(-1) === "appArmorProfile" && named && profile.localhostProfile !== profile.localhostProfile?.trim())
     report.invalid(at, profile.localhostProfile, "the profile's name without blanks around it");
+  if (path.at(-1) === "appArmorProfile" && Buffer.byteLength(profile.localhostProfile ?? "") > MAX_PROFILE_BYTES)
+    report.add(at, "invalid value", { allowed: `at most ${MAX_PROFILE_BYTES} bytes` });
   if (profile.type !== "Localhost" && named) report.forbidden(at, "it belongs to type Localhost only");
 }
 

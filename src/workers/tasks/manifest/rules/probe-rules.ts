@@ -82,7 +82,8 @@ function checkHandler(pod: Pod, handler: LifecycleHandler, path: FieldPath, repo
   checkCommand(handler.exec?.command, [...path, "exec", "command"], report);
   checkPort(handler.httpGet?.port, [...path, "httpGet", "port"], report);
   checkPort(handler.tcpSocket?.port, [...path, "tcpSocket", "port"], report);
-  const grace = pod.spec.terminationGracePeriodSeconds ?? GRACE_DEFAULT;
+  const written = pod.spec.terminationGracePeriodSeconds ?? GRACE_DEFAULT;
+  const grace = written < 0 ? 1 : written;
   const seconds = handler.sleep?.seconds;
   if (seconds !== undefined && seconds > grace) {
     report.invalid([...path, "sleep", "seconds"], seconds, `at most terminationGracePeriodSeconds (${grace})`);

@@ -20,15 +20,26 @@ const UNIT = 1_000_000_000n;
 export function checkResources(pod: Pod, report: Report): void {
   for (const { container, path } of containersOf(pod))
     checkRequirements(container.resources, [...path, "resources"], report);
-  checkRequirements(pod.spec.resources, ["spec", "resources"], report);
+  // The defaults give a pod with limits of its own what its containers request.
+  const ownLimits = Object.keys(pod.spec.resources?.limits ?? {}).length > 0;
+  const beside = ownLimits ? [...requestsOfContainers(withoutHoles(pod.spec)).keys()] : [];
+  checkRequirements(pod.spec.resources, ["spec", "resources"], report, beside);
   checkPodLevel(pod, report);
+  if ((pod.spec.resources?.claims ?? []).length > 0)
+    report.forbidden(["spec", "resources", "claims"], "claims belong to containers");
   for (const name of Object.keys(pod.spec.resources?.limits ?? {})) {
     if (name === "cpu" || name === "memory" || name.startsWith("hugepages-")) continue;
     report.unsupported(["spec", "resources", "limits", name], name, ["cpu", "memory", "hugepages-<size>"]);
   }
 }
 
-function checkRequirements(resources: ResourceRequirements | undefined, path: FieldPath, report: Report): void {
+/** @param beside names of further resources that the defaults add. */
+function checkRequirements(
+  resources: ResourceRequirements | undefined,
+  path: FieldPath,
+  report: Report,
+  beside: readonly string[] = [],
+): void {
   if (resources === undefined) return;
   const { limits = {}, requests = {} } = resources;
   for (const [field, list] of [["limits", limits] as const, ["requests", requests] as const]) {
@@ -49,7 +60,7 @@ function checkRequirements(resources: ResourceRequirements | undefined, path: Fi
     if (!overcommit && requested !== allowed)
       report.invalid(at, value, `the limit (${limit}): ${name} cannot be overcommitted`);
   }
-  const names = Object.keys({ ...limits, ...requests });
+  const names = [...Object.keys({ ...limits, ...requests }), ...beside];
   if (names.some(isHugePages) && !names.includes("cpu") && !names.includes("memory")) {
     report.forbidden(path, "huge pages need a request or limit of cpu or memory beside them");
   }
@@ -62,11 +73,7 @@ function checkPodLevel(pod: Pod, report: Report): void {
   const { limits = {}, requests = {} } = resources;
   const path = ["spec", "resources"];
   const spec = withoutHoles(pod.spec);
-  // A container's limit is its request, unless it has one.
-  const needed = aggregate(spec, (container) =>
-    amounts({ ...container.resources?.limits, ...container.resources?.requests }),
-  );
-  for (const [name, { nanos }] of needed) {
+  for (const [name, { nanos }] of requestsOfContainers(spec)) {
     const request = requests[name];
     const limit = limits[name];
     const most = nanosOf(request ?? limit ?? "");
@@ -88,6 +95,11 @@ function checkPodLevel(pod: Pod, report: Report): void {
     if (isHugePages(name) && limits[name] !== undefined && nanos > (nanosOf(limits[name]) ?? nanos))
       report.invalid([...path, "limits", name], limits[name], "at least the sum of the containers' limits");
   }
+}
+
+/** A container's limit is its request, unless it has one. */
+function requestsOfContainers(spec: PodSpec): ReturnType<typeof aggregate> {
+  return aggregate(spec, (container) => amounts({ ...container.resources?.limits, ...container.resources?.requests }));
 }
 
 function withoutHoles({ containers, initContainers }: PodSpec): PodSpec {
