@@ -11,27 +11,33 @@ const PROTOBUF_TYPE = "application/vnd.google.protobuf";
 const PROTOBUF_CONTENT_TYPE = `${PROTOBUF_TYPE}; proto=io.prometheus.client.MetricFamily; encoding=delimited`;
 
 export interface Exposition {
-  body: string | Buffer;
+  body: Buffer;
   contentType: string;
 }
 
-/**
- * `accept`: the header; `counted`: with registered_metrics_total. The code for protobuf is loaded with its first
- * client.
- */
+export type Format = "text" | "protobuf";
+
+/** A page in the format that the header `accept` prefers. */
 export async function exposition(
   snapshots: readonly MetricSnapshot[],
   accept: string | undefined,
-  counted = false,
 ): Promise<Exposition> {
-  if (!prefersProtobuf(accept)) {
-    return { body: renderExposition(snapshots, counted), contentType: textContentType(accept) };
-  }
-  const { protobufExposition } = await import("./protobuf-exposition.js");
+  const asProtobuf = prefersProtobuf(accept);
   return {
-    body: protobufExposition(mergeSnapshots(snapshots, counted)),
-    contentType: protobufContentType(accept),
+    body: await expositionBody(snapshots, asProtobuf ? "protobuf" : "text"),
+    contentType: asProtobuf ? protobufContentType(accept) : textContentType(accept),
   };
+}
+
+/** `counted`: with registered_metrics_total. The code for protobuf is loaded with its first client. */
+export async function expositionBody(
+  snapshots: readonly MetricSnapshot[],
+  format: Format,
+  counted = false,
+): Promise<Buffer> {
+  if (format === "text") return Buffer.from(renderExposition(snapshots, counted));
+  const { protobufExposition } = await import("./protobuf-exposition.js");
+  return protobufExposition(mergeSnapshots(snapshots, counted));
 }
 
 /** The content type of Prometheus' delimited protobuf, with the escaping scheme of the client. */

@@ -3,11 +3,19 @@
 // works during a stall.
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
+import { sharedRead } from "../../../shared/base/turns/shared-read.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { Counter } from "../../../shared/telemetry/metrics/prom.js";
 import type { MetricSnapshot } from "../../../shared/telemetry/metrics/snapshot.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
-import { exposition, type Exposition } from "./exposition.js";
+import {
+  expositionBody,
+  prefersProtobuf,
+  protobufContentType,
+  textContentType,
+  type Exposition,
+  type Format,
+} from "./exposition.js";
 
 /** Prometheus' usual scrape timeout is 10 s: respond well within it. */
 const COLLECT_DEADLINE_MS = 2000;
@@ -23,6 +31,10 @@ export class Scrape {
   private last: MetricSnapshot[] = [];
   private pending: Promise<MetricSnapshot[]> | undefined;
   private readonly late;
+  private readonly pages: Readonly<Record<Format, () => Promise<Buffer>>> = {
+    text: sharedRead(() => this.page("text")),
+    protobuf: sharedRead(() => this.page("protobuf")),
+  };
 
   /** `collect` calls main; `own` is the part of the page that this thread reads; `counts` counts late replies. */
   constructor(
@@ -38,13 +50,19 @@ export class Scrape {
   }
 
   /**
-   * The figures of all threads in the format that the header Accept prefers. Never waits longer than the deadline,
-   * never rejects because of another thread.
+   * The figures of all threads in the format that the header Accept prefers. Never waits longer than twice the deadline,
+   * never rejects because of another thread. Callers that come while a page is made share the next one.
    */
   async expose(accept: string | undefined): Promise<Exposition> {
+    const asProtobuf = prefersProtobuf(accept);
+    const body = await this.pages[asProtobuf ? "protobuf" : "text"]();
+    return { body, contentType: asProtobuf ? protobufContentType(accept) : textContentType(accept) };
+  }
+
+  private async page(format: Format): Promise<Buffer> {
     const others = await this.others();
     const own = await Promise.all(this.own.map((registry) => registry.exportSnapshot()));
-    return exposition([...others, ...own], accept, this.counted);
+    return expositionBody([...others, ...own], format, this.counted);
   }
 
   /** Fresh snapshots, or the last known ones. At most one question to main is open at a time, however many scrape. */

@@ -114,7 +114,7 @@ describe("with the gate", () => {
     const snapshots = [structuredClone(await one.exportSnapshot()), structuredClone(await two.exportSnapshot())];
     const { body, contentType } = await exposition(snapshots, PROTOBUF);
     equal(contentType, `${PROTOBUF.replaceAll(";", "; ")}; escaping=underscores`);
-    deepEqual(readFamilies(body as Buffer), [
+    deepEqual(readFamilies(body), [
       { name: "done_total", help: "Done", type: 0, metrics: [{ labels: { x: "1" }, value: 7 }] },
       { name: "level", help: "Level", type: 1, metrics: [{ labels: {}, value: -2.5 }] },
       {
