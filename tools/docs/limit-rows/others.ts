@@ -132,6 +132,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/shared/kubernetes/cri/channel/hpack/dynamic-table.ts: MAX_TABLE_BYTES",
     "src/shared/kubernetes/cri/channel/hpack/huffman.ts: LONGEST",
     "src/main/cluster/collections/trust-bundles.ts: LONGEST_SELECTOR",
+    "src/main/node/certificates/request-certificate.ts: LONGEST_CERTIFICATE",
     "src/main/cluster/tokens/token-cache.ts: LONGEST_TOKEN",
     "src/main/cluster/tokens/token-cache.ts: MOST_KEPT_TOKENS",
     "src/main/command/duration.ts: LIMIT",

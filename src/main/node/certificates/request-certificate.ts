@@ -34,6 +34,8 @@ export interface RequestDeps {
 
 /** Upstream's patience with those who approve. */
 const WAIT_MS = 15 * 60_000;
+/** Characters of a signed certificate and its chain, in base64: each connection reads them. */
+export const LONGEST_CERTIFICATE = 256 * 1024;
 /** Interval between two reads while the watch fails. */
 const LOOK_AGAIN_MS = 2000;
 
@@ -101,6 +103,12 @@ function verdictOf({ metadata, status }: CertificateSigningRequest): string | un
     );
   }
   if (!conditions.some(({ type }) => type === "Approved") || !status?.certificate) return undefined;
+  if (status.certificate.length > LONGEST_CERTIFICATE) {
+    throw new CertificateRequestError(
+      `certificate request ${metadata.name ?? ""} was signed with ${status.certificate.length} characters; ` +
+        `at most ${LONGEST_CERTIFICATE} are taken`,
+    );
+  }
   return Buffer.from(status.certificate, "base64").toString("utf8");
 }
 

@@ -50,7 +50,7 @@ export class Scrape {
   }
 
   /**
-   * The figures of all threads in the format that the header Accept prefers. Never waits longer than twice the deadline,
+   * The figures of all threads in the format that the header Accept prefers. Never waits longer than two deadlines,
    * never rejects because of another thread. Callers that come while a page is made share the next one.
    */
   async expose(accept: string | undefined): Promise<Exposition> {
