@@ -217,6 +217,18 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: "if ((await this.tree.missing(name)).length === 0) return true;",
   },
   {
+    name: "a CSI volume is unstaged with its first pod",
+    file: "src/main/volumes/csi/staging.ts",
+    text: "    device.users.delete(user);",
+    replacement: "    device.users.clear();",
+  },
+  {
+    name: "a CSI volume stays staged after its last pod",
+    file: "src/main/volumes/csi/staging.ts",
+    text: "if (device.users.size === 0) this.unstageLater(key);",
+    replacement: "if (device.users.size > 0) this.unstageLater(key);",
+  },
+  {
     name: "a gRPC server that is not serving is healthy",
     file: "src/workers/peers/grpc.ts",
     text: "if (status === SERVING)",

@@ -2,6 +2,7 @@
 
 import { converges } from "./converges.js";
 import { cpusAreGivenOnce } from "./cpus-are-given-once.js";
+import { csiVolumesInOrder } from "./csi-volumes-in-order.js";
 import { devicesAreGivenOnce } from "./devices-are-given-once.js";
 import { exitsAreCounted } from "./exits-are-counted.js";
 import { failedStopsWait } from "./failed-stops-wait.js";
@@ -34,6 +35,7 @@ export const INVARIANTS: readonly Invariant[] = [
   memoryIsGivenOnce,
   hostPortsAreGivenOnce,
   podsHaveTheirCgroups,
+  csiVolumesInOrder,
   healthyRunsOn,
   unhealthyRestarts,
   terminatedStays,

@@ -18,8 +18,8 @@ export const nothingLeft: Invariant = {
       if (!known.has(uid) && folder.entries.size > wanted) broken(`the folder of the removed pod ${uid} is left`);
     }
     for (const { target } of disk.tree.mounts) {
-      const uid = /\/pods\/([^/]+)\//.exec(target)?.[1] ?? "";
-      if (!known.has(uid)) broken(`the mount ${target} of a removed pod is left`);
+      const uid = /\/pods\/([^/]+)\//.exec(target)?.[1];
+      if (uid !== undefined && !known.has(uid)) broken(`the mount ${target} of a removed pod is left`);
     }
     for (const uid of running) if (!folder.entries.has(uid)) broken(`the folder of the running pod ${uid} is gone`);
   },

@@ -1,10 +1,12 @@
 // What happens in a run, and when: made of the seed before the run begins, so that a report can leave events out.
 
 import type { Random } from "../kernel/random.js";
+import type { CsiFault } from "../world/csi-plugin.js";
 import type { PluginFault } from "../world/device-plugin.js";
 import { PLAIN_NODE, type NodeShape } from "../world/node-shape.js";
 import type { OtherRelease } from "../world/other-release.js";
 import { GrpcProbes } from "./grpc-probes.js";
+import { OwnClaims } from "./own-claims.js";
 import { OwnCpus } from "./own-cpus.js";
 import { OwnDevices } from "./own-devices.js";
 import { OwnMemory } from "./own-memory.js";
@@ -54,6 +56,7 @@ export type Action =
   | { do: "sandbox-vanishes"; pick: number }
   | { do: "sandboxes-pruned" }
   | PluginFault
+  | CsiFault
   /** The fault happens while the next call of that kind is under way. */
   | { do: "aim"; verb: string; fault: Action }
   | { do: "calm" }
@@ -124,11 +127,12 @@ export function planOf(
   const memory = node.hasOwnMemory ? new OwnMemory(random.stream("own memory")) : undefined;
   const ports = node.hasHostPorts ? new OwnPorts(random.stream("own ports")) : undefined;
   const probes = node.hasGrpcProbes ? new GrpcProbes(random.stream("gRPC probes")) : undefined;
+  const claims = node.hasCsi ? new OwnClaims(random.stream("own claims")) : undefined;
   let names = 0;
   const end = hours * 60 * MINUTE;
   const create = (at: number): void => {
     const plain = podShape(random, `pod-${++names}`, random.chance(0.2));
-    const steps = [own, memory, devices, ports, probes];
+    const steps = [own, memory, devices, ports, probes, claims];
     const shape = steps.reduce((before: PodShape, step) => step?.shape(before) ?? before, plain);
     if (node.hasUserNamespaces && namespaces.chance(0.5)) shape.spec["hostUsers"] = false;
     alive.push(shape);
@@ -159,7 +163,7 @@ export function planOf(
     if (faults.size > 0) {
       for (let at = begin + FIRST_MS; at < until; at += random.between(5000, 60_000)) {
         const fault = faultOf(random, random.pick([...faults]));
-        add(at, devices?.fault() ?? own?.fault(fault) ?? fault);
+        add(at, devices?.fault() ?? claims?.fault() ?? own?.fault(fault) ?? fault);
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));

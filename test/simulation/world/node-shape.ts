@@ -24,6 +24,8 @@ export interface NodeShape {
   hasOwnMemory: boolean;
   /** Pods have cgroups; on the others containers are in those of the runtime. */
   hasPodCgroups: boolean;
+  /** A CSI driver has volumes for some pods. */
+  hasCsi: boolean;
   /** Fields of KubeletConfiguration. */
   fields: Readonly<Record<string, unknown>>;
 }
@@ -48,6 +50,7 @@ export const PLAIN_NODE: NodeShape = {
   hasGrpcProbes: false,
   hasOwnMemory: false,
   hasPodCgroups: false,
+  hasCsi: false,
   fields: {},
 };
 
@@ -61,6 +64,7 @@ const MEMORY_SHARE = 0.6;
 const PORTS_SHARE = 0.3;
 const GRPC_SHARE = 0.3;
 const CGROUPS_SHARE = 0.3;
+const CSI_SHARE = 0.3;
 
 /** Memory of the machine, and what pods do not get of it, on the first NUMA node: the default eviction threshold. */
 export const MACHINE_MIB = 16 * 1024;
@@ -84,7 +88,8 @@ export function nodeShape(random: Random): NodeShape {
   const node = random.chance(SHARE) ? nodeWithCpus(random) : PLAIN_NODE;
   const hasHostPorts = random.stream("host ports").chance(PORTS_SHARE);
   const hasGrpcProbes = random.stream("gRPC probes").chance(GRPC_SHARE);
-  const shape = hasHostPorts || hasGrpcProbes ? { ...node, hasHostPorts, hasGrpcProbes } : node;
+  const hasCsi = random.stream("CSI driver").chance(CSI_SHARE);
+  const shape = hasHostPorts || hasGrpcProbes || hasCsi ? { ...node, hasHostPorts, hasGrpcProbes, hasCsi } : node;
   if (!random.stream("pod cgroups").chance(CGROUPS_SHARE)) return shape;
   return { ...shape, hasPodCgroups: true, fields: { ...shape.fields, ...CGROUP_FIELDS } };
 }
@@ -128,6 +133,7 @@ function nodeWithCpus(random: Random): NodeShape {
     hasGrpcProbes: false,
     hasOwnMemory,
     hasPodCgroups: false,
+    hasCsi: false,
     fields: all,
   };
 }

@@ -9,6 +9,7 @@ import type { Trace } from "../kernel/trace.js";
 import type { Action, PlannedEvent } from "../plan/events.js";
 import { NODE_NAME, SimulatedApi } from "./api.js";
 import { ContainerCgroups } from "./container-cgroups.js";
+import { CsiPlugin } from "./csi-plugin.js";
 import { DevicePlugin } from "./device-plugin.js";
 import { Kubelet } from "./kubelet.js";
 import { Losses } from "./losses.js";
@@ -58,6 +59,8 @@ export class World {
   kubelet: Kubelet | undefined;
   /** Undefined: pods have no cgroups. */
   readonly cgroups: ContainerCgroups | undefined;
+  /** Undefined: the node has no CSI driver. */
+  readonly csi: CsiPlugin | undefined;
   /** Undefined: the node has no device plugin. */
   readonly plugin: DevicePlugin | undefined;
   private readonly losses: Losses;
@@ -79,6 +82,7 @@ export class World {
     this.api = machine.api = new SimulatedApi();
     this.runtime = machine.runtime = new SimulatedRuntime({ events: random.stream("shape").chance(0.5) });
     servePods(this.runtime);
+    if (node.hasCsi) this.csi = new CsiPlugin(this.api);
     if (node.hasPodCgroups) this.cgroups = new ContainerCgroups(this.runtime);
     if (node.hasUserNamespaces) {
       const features = { recursiveReadOnlyMounts: false, userNamespaces: true };
@@ -219,6 +223,12 @@ export class World {
         this.plugin?.perform(action);
         this.during(action.ms, () => undefined);
         return;
+      case "csi-away":
+      case "csi-slow":
+      case "csi-fails":
+        this.csi?.perform(action);
+        this.during(action.ms, () => undefined);
+        return;
       case "aim":
         this.aims.push(action);
         return;
@@ -281,6 +291,7 @@ export class World {
     this.facts.hasStartedSinceReboot = false;
     this.runtime.reboot();
     disk.crash();
+    this.csi?.reboot();
     bootAnew();
     kernel.after(kernel.world, downMs, () => {
       this.isOff = false;

@@ -1,0 +1,226 @@
+// A CSI driver of the simulated machine: it registers by a socket in plugins_registry, stages volumes and publishes them
+// with mounts. It does what it is asked, however wrong that is, and tells of it.
+// Invariant: a call takes effect at one moment; a fault may fail it before or after that.
+
+import { NodeService, NodeServiceCapability_RPC_Type } from "../../../src/shared/kubernetes/plugins/gen/csi.v1.js";
+import { RegistrationService } from "../../../src/shared/kubernetes/plugins/gen/pluginregistration.v1.js";
+import { Inode } from "../disk/inode.js";
+import { disk } from "../disk/machine-disk.js";
+import { kernel } from "../kernel/kernel.js";
+import type { GrpcServer } from "../modules/grpc-client.js";
+import { NODE_NAME, type SimulatedApi } from "./api.js";
+import { ROOT } from "./machine-files.js";
+import { plugins } from "./plugin-sockets.js";
+import type { Reply, Served } from "./runtime.js";
+
+const DRIVER = "csi.example.com";
+/** Names of the claims in the namespace default. */
+export const CLAIMS = ["claim-0", "claim-1", "claim-2"];
+
+export type CsiFault =
+  | { do: "csi-away"; ms: number }
+  /** Calls take longer. */
+  | { do: "csi-slow"; lateMs: number; ms: number }
+  /** A part of the calls fails; "after": they took effect. */
+  | { do: "csi-fails"; share: number; when: "before" | "after"; ms: number };
+
+const REGISTRY = `${ROOT}/plugins_registry`;
+const REGISTRATION = `${REGISTRY}/${DRIVER}-reg.sock`;
+const ENDPOINT = `${ROOT}/plugins/${DRIVER}/csi.sock`;
+const MOST_ANSWER_MS = 50;
+const UNAVAILABLE = { code: 14, details: "the driver has ended" };
+
+const { tree } = disk;
+
+export class CsiPlugin {
+  /** Staging path by volume. */
+  readonly staged = new Map<string, string>();
+  /** Volume by target path. */
+  readonly published = new Map<string, string>();
+  /** Hears of a request that the driver should not have got. */
+  readonly onWrong = new Set<(what: string) => void>();
+  /** Hears of each target before it is unpublished. */
+  readonly onUnpublish = new Set<(target: string) => void>();
+  private isUp = true;
+  private lateMs = 0;
+  private failing: Extract<CsiFault, { do: "csi-fails" }> | undefined;
+
+  constructor(api: SimulatedApi) {
+    const server: GrpcServer = { call: (path, bytes, reply) => this.call(path, bytes, reply) };
+    for (const path of [REGISTRATION, ENDPOINT]) {
+      const folder = disk.directory(path.slice(0, path.lastIndexOf("/")));
+      folder.setEntry(path.slice(path.lastIndexOf("/") + 1), new Inode("socket", 0o755, "disk"));
+      plugins.serve(path, server);
+    }
+    disk.syncAll();
+    makeObjects(api);
+  }
+
+  perform(fault: CsiFault): void {
+    switch (fault.do) {
+      case "csi-away":
+        this.isUp = false;
+        kernel.after(kernel.world, fault.ms, () => {
+          this.isUp = true;
+        });
+        return;
+      case "csi-slow":
+        this.lateMs = fault.lateMs;
+        kernel.after(kernel.world, fault.ms, () => {
+          this.lateMs = 0;
+        });
+        return;
+      case "csi-fails":
+        this.failing = fault;
+        kernel.after(kernel.world, fault.ms, () => {
+          this.failing = undefined;
+        });
+    }
+  }
+
+  /** The machine has lost its power, and with it all mounts. */
+  reboot(): void {
+    this.staged.clear();
+    this.published.clear();
+  }
+
+  private call(path: string, bytes: Buffer, reply: Reply): Served {
+    const ms = kernel.random.between(1, MOST_ANSWER_MS) + this.lateMs;
+    const timer = kernel.after(kernel.world, ms, () => this.answer(path, bytes, reply));
+    return { cancel: () => timer.cancel() };
+  }
+
+  private answer(path: string, bytes: Buffer, reply: Reply): void {
+    const { failing } = this;
+    const fails = failing !== undefined && kernel.random.chance(failing.share);
+    if (!this.isUp || (fails && failing.when === "before")) {
+      reply.failed(this.isUp ? { code: 13, details: "an error of the driver" } : UNAVAILABLE);
+      return;
+    }
+    try {
+      const answer = this.performed(path, bytes);
+      if (fails) reply.failed(UNAVAILABLE);
+      else reply.message(Buffer.from(answer));
+    } catch (error) {
+      reply.failed({ code: 13, details: String(error) });
+    }
+  }
+
+  private performed(path: string, bytes: Buffer): Buffer {
+    const { getInfo, notifyRegistrationStatus } = RegistrationService;
+    switch (path) {
+      case getInfo.path:
+        return getInfo.responseSerialize({
+          type: "CSIPlugin",
+          name: DRIVER,
+          endpoint: ENDPOINT,
+          supportedVersions: ["1.0.0"],
+        });
+      case notifyRegistrationStatus.path:
+        return notifyRegistrationStatus.responseSerialize({});
+      case NodeService.nodeGetInfo.path: {
+        const info = { nodeId: NODE_NAME, maxVolumesPerNode: 0n, accessibleTopology: undefined };
+        return NodeService.nodeGetInfo.responseSerialize(info);
+      }
+      case NodeService.nodeGetCapabilities.path: {
+        const rpc = { type: NodeServiceCapability_RPC_Type.STAGE_UNSTAGE_VOLUME };
+        return NodeService.nodeGetCapabilities.responseSerialize({ capabilities: [{ rpc }] });
+      }
+      default:
+        return this.volumeCall(path, bytes);
+    }
+  }
+
+  private volumeCall(path: string, bytes: Buffer): Buffer {
+    const { nodeStageVolume, nodeUnstageVolume, nodePublishVolume, nodeUnpublishVolume } = NodeService;
+    switch (path) {
+      case nodeStageVolume.path: {
+        const { volumeId, stagingTargetPath } = nodeStageVolume.requestDeserialize(bytes);
+        this.stage(volumeId, stagingTargetPath);
+        return nodeStageVolume.responseSerialize({});
+      }
+      case nodeUnstageVolume.path: {
+        this.unstage(nodeUnstageVolume.requestDeserialize(bytes).volumeId);
+        return nodeUnstageVolume.responseSerialize({});
+      }
+      case nodePublishVolume.path: {
+        const { volumeId, targetPath } = nodePublishVolume.requestDeserialize(bytes);
+        this.publish(volumeId, targetPath);
+        return nodePublishVolume.responseSerialize({});
+      }
+      case nodeUnpublishVolume.path: {
+        this.unpublish(nodeUnpublishVolume.requestDeserialize(bytes).targetPath);
+        return nodeUnpublishVolume.responseSerialize({});
+      }
+      default:
+        throw new Error(`${path} is not implemented`);
+    }
+  }
+
+  private stage(volume: string, path: string): void {
+    const before = this.staged.get(volume);
+    if (before === path) return;
+    if (before !== undefined) this.wrong(`${volume} is staged at ${before} and at ${path}`);
+    tree.mount("", path, "ext4");
+    this.staged.set(volume, path);
+  }
+
+  private unstage(volume: string): void {
+    const target = [...this.published].find(([, one]) => one === volume)?.[0];
+    if (target !== undefined) this.wrong(`${volume} is unstaged while it is published at ${target}`);
+    const path = this.staged.get(volume);
+    if (path === undefined) return;
+    this.staged.delete(volume);
+    tree.unmount(path);
+  }
+
+  private publish(volume: string, target: string): void {
+    const path = this.staged.get(volume);
+    if (path === undefined) {
+      this.wrong(`${volume} is published at ${target} before it is staged`);
+      throw new Error(`${volume} is not staged`);
+    }
+    const before = this.published.get(target);
+    if (before === volume) return;
+    if (before !== undefined) this.wrong(`${volume} is published at ${target}, where ${before} is`);
+    if (!tree.exists(target)) tree.makeDirectory(target, 0o755);
+    tree.mount(path, target, "");
+    this.published.set(target, volume);
+  }
+
+  private unpublish(target: string): void {
+    for (const listener of this.onUnpublish) listener(target);
+    if (!this.published.delete(target)) return;
+    tree.unmount(target);
+    tree.removeDirectory(target);
+  }
+
+  private wrong(what: string): void {
+    for (const listener of this.onWrong) listener(what);
+  }
+}
+
+/** The driver, and a bound claim for each volume. */
+function makeObjects({ store }: SimulatedApi): void {
+  store.put("csidrivers", { metadata: { name: DRIVER }, spec: { attachRequired: false, podInfoOnMount: false } });
+  const common = { accessModes: ["ReadWriteMany"], volumeMode: "Filesystem", storageClassName: "" };
+  const size = { storage: "1Gi" };
+  for (const name of CLAIMS) {
+    const volume = `volume-of-${name}`;
+    const { metadata: claim } = store.put("persistentvolumeclaims", {
+      metadata: { name, namespace: "default" },
+      spec: { ...common, volumeName: volume, resources: { requests: size } },
+      status: { phase: "Bound", accessModes: common.accessModes, capacity: size },
+    });
+    store.put("persistentvolumes", {
+      metadata: { name: volume },
+      spec: {
+        ...common,
+        capacity: size,
+        csi: { driver: DRIVER, volumeHandle: volume },
+        claimRef: { kind: "PersistentVolumeClaim", namespace: "default", name, uid: claim.uid },
+      },
+      status: { phase: "Bound" },
+    });
+  }
+}
