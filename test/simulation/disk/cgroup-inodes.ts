@@ -1,5 +1,5 @@
-// Directories of cgroup v2: a new one has the kernel's files, takes limits, and can be removed only without children and
-// processes. Nothing of it survives the machine.
+// Directories of cgroup v2: a new one has the kernel's files, takes limits, and can be removed only without children
+// and processes. Nothing of it survives the machine.
 
 import { Inode } from "./inode.js";
 

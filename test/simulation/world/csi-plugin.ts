@@ -1,5 +1,5 @@
-// A CSI driver of the simulated machine: it registers by a socket in plugins_registry, stages volumes and publishes them
-// with mounts. It does what it is asked, however wrong that is, and tells of it.
+// A CSI driver of the simulated machine: it registers by a socket in plugins_registry, stages volumes and publishes
+// them with mounts. It does what it is asked, however wrong that is, and tells of it.
 // Invariant: a call takes effect at one moment; a fault may fail it before or after that.
 
 import { NodeService, NodeServiceCapability_RPC_Type } from "../../../src/shared/kubernetes/plugins/gen/csi.v1.js";

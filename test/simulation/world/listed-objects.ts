@@ -1,6 +1,7 @@
 // Encoded and decoded forms of what lists of the runtime have, object by object: a list in which one container is new
 // costs that container. Both replies have their objects in field 1.
-// Invariant: two listed objects with the same id and state are equal. Decoded objects are frozen, since lists share them.
+// Invariant: two listed objects with the same id and state are equal. Decoded objects are frozen, since lists share
+// them.
 
 import {
   Container,
