@@ -37,19 +37,24 @@ async function gone(client: SlowClient): Promise<void> {
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const turns = async (count: number): Promise<void> => {
+  for (let i = 0; i < count; i++) await turn();
+};
 
 interface Opened {
   client: SlowClient;
   end: WebSocketEnd;
   events: string[];
+  clock: SteppedClock;
 }
 
 function open(head: Buffer = Buffer.alloc(0)): Opened {
   const client = new SlowClient();
   const events: string[] = [];
+  const clock = new SteppedClock();
   const end = new WebSocketEnd(client, {
     text: true,
-    clock: new SteppedClock(),
+    clock,
     events: {
       onMessage: (message) => events.push(message.toString("latin1")),
       onEnd: () => events.push("end"),
@@ -73,13 +78,13 @@ function open(head: Buffer = Buffer.alloc(0)): Opened {
       "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\nSec-WebSocket-Protocol: SPDY/3.1+a.k8s.io\r\n\r\n",
   );
   client.taken = Buffer.alloc(0);
-  return { client, end, events };
+  return { client, end, events, clock };
 }
 
 test("bytes that came with the request come first; messages are sent whole, unmasked, in order", async () => {
   const { client, end, events } = open(clientFrame(2, Buffer.from("one")));
   client.push(clientFrame(2, Buffer.from("two"), { mask: 7 }));
-  await turn();
+  await turns(4);
   deepEqual(events, ["one", "two"]);
   equal(end.send(Buffer.from("out")), true);
   equal(end.send(Buffer.alloc(0)), true);
@@ -95,7 +100,7 @@ test("a client that is slow holds the sender back, and is left its time after th
   client.slow = true;
   equal(end.send(Buffer.alloc(100_000)), false);
   client.push(clientFrame(9, Buffer.from("ping")));
-  await turn();
+  await turns(2);
   end.close(1000);
   const [delay] = timers.mock.calls.map(({ arguments: [, ms] }) => ms ?? 0);
   ok(timers.mock.callCount() === 1 && delay !== undefined && delay > 20 * 24 * 3_600_000, String(delay));
@@ -119,13 +124,40 @@ test("the client's close frame is its end, though it stays and reads nothing; la
   await gone(client);
 });
 
+test("each frame of one read has a turn of the loop, and all are handled before the end of their client", async () => {
+  const { client, events, clock } = open();
+  const frames = Array.from({ length: 1000 }, () => clientFrame(2, Buffer.from("x")));
+  client.push(Buffer.concat(frames));
+  client.push(null);
+  await turns(20);
+  ok(events.length <= 21, `${events.length} frames in 20 turns`);
+  while (events.at(-1) !== "end") {
+    clock.step(1);
+    await turn();
+  }
+  equal(events.length, 1001);
+  await gone(client);
+});
+
+test("a close frame behind other frames ends its client after them", async () => {
+  const { client, events } = open();
+  client.push(Buffer.concat([clientFrame(2, Buffer.from("x")), clientFrame(8, Buffer.alloc(0))]));
+  await turns(4);
+  deepEqual(events, ["x", "end"]);
+  await gone(client);
+});
+
 test("more pings than waiting responses close the connection", async () => {
-  const { client, end, events } = open();
+  const { client, end, events, clock } = open();
   client.slow = true;
   end.send(Buffer.alloc(100_000));
   for (let i = 0; i < 1025; i++) {
     equal(client.destroyed, false, String(i));
     client.push(clientFrame(9, Buffer.alloc(0)));
+    await turns(2);
+  }
+  while (events.length === 0) {
+    clock.step(1);
     await turn();
   }
   deepEqual([client.destroyed, events], [true, ["end"]]);

@@ -24,6 +24,8 @@ const OPTIONS: Options = {
   clientTracking: false,
   perMessageDeflate: false,
   maxPayload: MAX_MESSAGE,
+  // One read of a connection may have eight thousand frames: each has a turn of the loop, so that others have theirs.
+  allowSynchronousEvents: false,
   // Each may hold the whole read from the socket in which it came, 16 KiB: 2 MiB in all.
   maxFragments: 128,
   // While a message is incomplete: 256 bytes each where it is of the largest size.

@@ -1,7 +1,7 @@
 // The server's end of a WebSocket, by `ws`: its messages, flow control in both directions, and its end. Invariant:
 // after the kubelet's close frame nothing is sent. Received bytes are read and dropped, so that the client's end is
-// noticed. The client's close frame counts as its end, not only its disconnect. An error in a handler ends the client's
-// connection.
+// noticed. The client's close frame counts as its end, not only its disconnect. What it sent before is handled first,
+// one message in a round of the loop. An error in a handler ends the client's connection.
 
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
@@ -35,6 +35,9 @@ export class WebSocketEnd {
   private socket: WebSocket | undefined;
   private closed = false;
   private ended = false;
+  /** Frames that `ws` has passed on. */
+  private frames = 0;
+  private hasLeft = false;
   /** From a pause until a ping comes through. */
   private signs: Timer | undefined;
 
@@ -53,21 +56,24 @@ export class WebSocketEnd {
     this.socket = socket;
     const onMessage = (message: RawData, isBinary: boolean): void => this.onMessage(message as Buffer, isBinary);
     socket?.on("message", ownedBy(client, onMessage));
+    const onFrame = ownedBy(client, () => this.onFrame());
+    for (const kind of ["message", "ping", "pong"] as const) socket?.on(kind, onFrame);
     socket?.on("ping", () => this.endSigns());
-    const onEnd = ownedBy(client, () => this.end(CLOSE_CODE.NORMAL));
+    const onLeft = ownedBy(client, () => this.onLeft());
     // It has sent the close frame with the broken rule.
     const onError = ownedBy(client, () => this.end(CLOSE_CODE.PROTOCOL_ERROR));
     socket?.on("error", onError);
-    // `ws` has read the part before, and reports a close frame only when the connection is closed.
-    client.on("data", () => {
-      if (socket?.readyState !== socket?.OPEN) onEnd();
-    });
+    // `ws` has read the part before.
+    client.on(
+      "data",
+      ownedBy(client, () => this.endIfClosed()),
+    );
     const onDrain = ownedBy(client, () => this.options.events.onDrain());
     client.on("drain", () => {
       if (!this.closed) onDrain();
     });
-    client.once("end", onEnd);
-    client.once("close", onEnd);
+    client.once("end", onLeft);
+    client.once("close", onLeft);
   }
 
   /** Sends a message. False: that is enough until onDrain. */
@@ -113,6 +119,32 @@ export class WebSocketEnd {
       if (!(error instanceof WebSocketError)) throw error;
       this.end(CLOSE_CODE.PROTOCOL_ERROR);
     }
+  }
+
+  /** The next frame comes in a later round of the loop, but a close frame directly behind this one. */
+  private onFrame(): void {
+    this.frames++;
+    queueMicrotask(ownedBy(this.client, () => this.endIfClosed()));
+  }
+
+  /** `ws` reports a close frame only when the connection is closed. */
+  private endIfClosed(): void {
+    if (!this.hasLeft && this.socket?.readyState !== this.socket?.OPEN) this.end(CLOSE_CODE.NORMAL);
+  }
+
+  /** Nothing more comes from the client. It has ended when no frame is left: each round of the loop has one. */
+  private onLeft(): void {
+    if (this.hasLeft) return;
+    this.hasLeft = true;
+    this.endAfterFrames();
+  }
+
+  /** Two timers, one after the other, have a whole round of the loop between them. */
+  private endAfterFrames(): void {
+    const { clock } = this.options;
+    const before = this.frames;
+    const look = (): void => (this.frames === before ? this.end(CLOSE_CODE.NORMAL) : this.endAfterFrames());
+    clock.after(1, () => clock.after(1, ownedBy(this.client, look)));
   }
 
   private end(code: number): void {
