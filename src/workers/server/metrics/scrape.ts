@@ -29,7 +29,7 @@ export function lateScrapes(registry: ThreadRegistry): Counter {
 
 export class Scrape {
   private last: MetricSnapshot[] = [];
-  private pending: Promise<MetricSnapshot[]> | undefined;
+  private pending: Promise<void> | undefined;
   private readonly late;
   private readonly pages: Readonly<Record<Format, () => Promise<Buffer>>> = {
     text: sharedRead(() => this.page("text")),
@@ -50,38 +50,42 @@ export class Scrape {
   }
 
   /**
-   * The figures of all threads in the format that the header Accept prefers. Never waits longer than two deadlines,
-   * never rejects because of another thread. Callers that come while a page is made share the next one.
+   * The figures of all threads in the format that the header Accept prefers. Never waits longer than the deadline for
+   * other threads, never rejects because of them. Callers that come while a page is made share the next one.
    */
   async expose(accept: string | undefined): Promise<Exposition> {
     const asProtobuf = prefersProtobuf(accept);
+    await this.collected();
     const body = await this.pages[asProtobuf ? "protobuf" : "text"]();
     return { body, contentType: asProtobuf ? protobufContentType(accept) : textContentType(accept) };
   }
 
+  /** With the figures of other threads that were collected last. */
   private async page(format: Format): Promise<Buffer> {
-    const others = await this.others();
     const own = await Promise.all(this.own.map((registry) => registry.exportSnapshot()));
-    return expositionBody([...others, ...own], format, this.counted);
+    return expositionBody([...this.last, ...own], format, this.counted);
   }
 
-  /** Fresh snapshots, or the last known ones. At most one question to main is open at a time, however many scrape. */
-  private async others(): Promise<MetricSnapshot[]> {
+  /**
+   * Returns when `last` has fresh snapshots, or the deadline has passed. At most one question to main is open at a
+   * time, however many scrape.
+   */
+  private async collected(): Promise<void> {
     const asked = (this.pending ??= this.ask());
-    return new Promise<MetricSnapshot[]>((resolve) => {
+    await new Promise<void>((resolve) => {
       const deadline = this.clock.after(COLLECT_DEADLINE_MS, () => {
         this.late.inc();
-        resolve(this.last);
+        resolve();
       });
-      void asked.then((snapshots) => {
+      void asked.then(() => {
         deadline.cancel();
-        resolve(snapshots);
+        resolve();
       });
     });
   }
 
   /** Never rejects. */
-  private async ask(): Promise<MetricSnapshot[]> {
+  private async ask(): Promise<void> {
     try {
       this.last = await this.collect();
     } catch (error) {
@@ -90,6 +94,5 @@ export class Scrape {
     } finally {
       this.pending = undefined;
     }
-    return this.last;
   }
 }
