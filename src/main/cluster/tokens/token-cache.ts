@@ -41,9 +41,9 @@ const LEFT = 0.2;
 const LONGEST_USE_MS = 24 * 3600_000;
 const JITTER_MS = 10_000;
 const PURGE_MS = 60_000;
-/** A token of an API server has one or two KiB. */
+/** Characters of one token, of which an API server's has one or two Ki. @internal */
 export const LONGEST_TOKEN = 256 * 1024;
-/** Characters of all tokens that are kept; the oldest one is asked for again when it is needed. */
+/** Characters of all tokens that are kept; the oldest one is asked for again when it is needed. @internal */
 export const MOST_KEPT_TOKENS = 32 * 1024 * 1024;
 
 export class TokenCache {

@@ -34,7 +34,7 @@ export interface RequestDeps {
 
 /** Upstream's patience with those who approve. */
 const WAIT_MS = 15 * 60_000;
-/** Characters of a signed certificate and its chain, in base64: each connection reads them. */
+/** Characters of a signed certificate and its chain, in base64: each connection reads them. @internal */
 export const LONGEST_CERTIFICATE = 256 * 1024;
 /** Interval between two reads while the watch fails. */
 const LOOK_AGAIN_MS = 2000;
