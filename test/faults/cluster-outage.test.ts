@@ -8,10 +8,11 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { cgroupProcesses } from "../../tools/standalone/cgroups.js";
+import { connectCri } from "../../tools/standalone/cri.js";
 import { mountsBelow } from "../../tools/standalone/mounts.js";
 import { isRunning } from "../../tools/standalone/pods.js";
 import { sendSignal } from "../../tools/standalone/processes.js";
-import { sleep } from "../../tools/standalone/wait.js";
+import { sleep, waitFor } from "../../tools/standalone/wait.js";
 import type { Fields } from "../fake-api/fake-api.js";
 import { boundPod, NODE_NAME, statusOf } from "../support/cluster-node.js";
 import {
@@ -29,6 +30,7 @@ import {
   type FaultyCluster,
 } from "../support/faulty-cluster.js";
 import { IDLE, manifest, shell } from "../support/static-pods.js";
+import { runtimeTraces } from "../support/traces.js";
 
 const NAMES = Array.from({ length: 10 }, (_, index) => `c${index}`);
 /** While the server is away the kubelet may knock so often in a second, all its threads together. */
@@ -175,6 +177,7 @@ describe("a cluster whose API server stops", () => {
     assert.ok(dead.size >= 2 * (wanted.length + 1), "containers and their sandboxes");
     for (const pid of dead) sendSignal(pid, "SIGKILL");
     assert.ok((await mountsBelow(node.kubelet.rootDir)).length >= 3, "the mounts of volumes are left");
+    await runtimeKnows();
     await node.restart();
     await settled("pods run again", () => {
       const problem = unready(fixture, wanted);
@@ -191,6 +194,22 @@ describe("a cluster whose API server stops", () => {
     assert.equal(statusOf(podIn(fixture, "done")).phase, "Succeeded");
     assert.equal(await known("once"), true);
   });
+
+  /** The runtime of a machine that boots starts after the deaths: no sandbox is ready, and no container runs. */
+  async function runtimeKnows(): Promise<void> {
+    const cri = connectCri(cluster.node.endpoint);
+    try {
+      await waitFor(
+        async () => {
+          const { readySandboxes, running } = await runtimeTraces(cri);
+          return readySandboxes.length === 0 && running.size === 0;
+        },
+        { what: "the runtime to know that all died", timeoutMs: PATIENCE_MS, intervalMs: 50 },
+      );
+    } finally {
+      cri.close();
+    }
+  }
 
   /** Stands at the server's door while it is away, and counts who knocks. */
   async function away(meanwhile: () => Promise<void>): Promise<{ count: number; seconds: number }> {

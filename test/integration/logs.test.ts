@@ -4,7 +4,7 @@
 //   containerLogMaxFiles files, older ones compressed.
 
 import assert from "node:assert/strict";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
@@ -126,9 +126,15 @@ describe("logs of containers", () => {
       (seen) => (statusOf(seen, "app")?.restartCount ?? 0) > 0,
       "restarted",
     );
-    // The pod that was read may be old, and the log of a run goes with its container: the newest one stays.
-    const runs = (await readdir(join(logDirectory(node, pod), "app"))).map((name) => parseInt(name));
-    const newest = Math.max(...runs);
+    // The pod that was read may be old, and the log of a run goes with its container: the newest one stays. It is empty
+    // until its container runs.
+    const folder = join(logDirectory(node, pod), "app");
+    let newest = NaN;
+    const isWritten = async (): Promise<boolean> => {
+      newest = Math.max(...(await readdir(folder)).map((name) => parseInt(name)));
+      return (await stat(join(folder, `${newest}.log`))).size > 0;
+    };
+    await waitFor(isWritten, { what: "the last words of the newest run", timeoutMs: PATIENCE_MS });
     const next = options(pod, "app", { restartCount: newest + 1, previous: true });
     assert.equal(await text(next), "my last words\n");
     const ended = options(pod, "app", { restartCount: newest, follow: true, isRunning: () => false });

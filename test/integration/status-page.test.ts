@@ -204,6 +204,8 @@ describe("the status page", () => {
     await row("keys").getByText("1/1").waitFor(PATIENCE);
     await page.reload();
     await row("keys").getByText("1/1").waitFor(PATIENCE);
+    // A problem is one more stop: the pods of the tests before may still be ending.
+    await page.getByText("nothing is wrong").waitFor(PATIENCE);
     const focused = (): Promise<unknown> =>
       page.evaluate("document.activeElement.textContent || document.activeElement.type");
     const stops: unknown[] = [];
