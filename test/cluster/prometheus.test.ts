@@ -127,7 +127,10 @@ describe("Prometheus in a cluster", { skip: NOT_REACHABLE }, () => {
       async () => {
         const targets = await prometheus.targets();
         seen = targets.map(({ labels, health, lastError }) => `${labels["job"]} ${health} ${lastError}`).sort();
-        return targets.length === jobs.length + 1 && targets.every(({ health }) => health !== "unknown");
+        // The first scrape of a page loads its code, and may take longer than the interval of a second.
+        const isSeen = ({ labels, health }: (typeof targets)[number]): boolean =>
+          health === (labels["job"] === "stranger" ? "down" : "up");
+        return targets.length === jobs.length + 1 && targets.every(isSeen);
       },
       { what: "a scrape of every page", lastSeen: () => seen.join("\n") },
     );
