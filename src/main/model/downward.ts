@@ -6,6 +6,7 @@ import type { Quantity } from "../../shared/kubernetes/api/meta.js";
 import { containerNamed } from "../../shared/kubernetes/api/per-spec.js";
 import type { Container, Pod, ResourceList } from "../../shared/kubernetes/api/pod.js";
 import { milliValue, parseQuantity } from "../../shared/kubernetes/api/quantity.js";
+import { RESOURCE_FIELD } from "../../shared/kubernetes/api/resource-field.js";
 import { CreateContainerConfigError } from "./container-config-error.js";
 
 export interface DownwardInput {
@@ -83,8 +84,6 @@ const textOf = oncePer((map: Readonly<Record<string, string>>): string => {
 function lines(map: Readonly<Record<string, string>> | undefined): string {
   return map === undefined ? "" : textOf(map);
 }
-
-const RESOURCE_FIELD = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.*)$/;
 
 export interface ResourceFieldInput {
   pod: Pod;

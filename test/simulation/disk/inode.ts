@@ -30,7 +30,7 @@ export class Inode {
   mounted: Inode | undefined;
   /** Text of a file that the kernel makes when it is read. */
   text: (() => string) | undefined;
-  /** Takes what is written to a file of the kernel. */
+  /** Takes the text that a program writes to a file of the kernel. */
   written: ((text: string) => void) | undefined;
 
   constructor(

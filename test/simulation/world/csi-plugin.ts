@@ -153,7 +153,7 @@ export class CsiPlugin {
         return nodeUnpublishVolume.responseSerialize({});
       }
       default:
-        throw new Error(`${path} is not implemented`);
+        throw new Error(`the driver of the simulation has no ${path}`);
     }
   }
 

@@ -3,6 +3,7 @@
 import { APP_ARMOR_ANNOTATION, appArmorFromAnnotation } from "../../../../shared/kubernetes/api/app-armor.js";
 import type { FieldPath } from "../../../../shared/kubernetes/api/manifest/field-path.js";
 import type { Container, EnvVar, Pod, SeccompProfile } from "../../../../shared/kubernetes/api/pod.js";
+import { RESOURCE_FIELD } from "../../../../shared/kubernetes/api/resource-field.js";
 import type { DownwardAPIVolumeFile } from "../../../../shared/kubernetes/api/volume.js";
 import type { Report } from "../report.js";
 import { isSubscripted } from "../subscripted-path.js";
@@ -89,8 +90,6 @@ const ENV_FIELDS = [
 ];
 /** The name of spec.nodeName in the first releases of the API, which upstream reads still. */
 const NODE_NAME_BEFORE = "spec.host";
-
-const RESOURCE_FIELD = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.*)$/;
 
 function checkEnv(variable: EnvVar, path: FieldPath, report: Report): void {
   const source = variable.valueFrom;
