@@ -2,6 +2,7 @@
 
 import type { Clock, Timer } from "../../../../shared/base/clock/clock.js";
 import { Backoff } from "../../../../shared/base/turns/backoff.js";
+import { ApiError, isRetriable } from "../../../../shared/kubernetes/api/client/errors.js";
 import { errorText } from "../../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 
@@ -47,4 +48,9 @@ export class Outage {
     this.timer?.cancel();
     this.timer = undefined;
   }
+}
+
+/** The server is unavailable for all clients. */
+export function isOutage(error: unknown): boolean {
+  return isRetriable(error) && !(error instanceof ApiError && error.status === 500);
 }

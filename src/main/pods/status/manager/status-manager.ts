@@ -10,7 +10,7 @@ import type { Clock, Timer } from "../../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { backoffMs } from "../../../../shared/base/turns/backoff.js";
 import { forEachIsolated } from "../../../../shared/base/turns/for-each-isolated.js";
-import { ApiError, isConflict, isNotFound, isRetriable } from "../../../../shared/kubernetes/api/client/errors.js";
+import { isConflict, isNotFound } from "../../../../shared/kubernetes/api/client/errors.js";
 import { PODS } from "../../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient, ObjectHead } from "../../../../shared/kubernetes/api/client/port.js";
 import type { PodStatus } from "../../../../shared/kubernetes/api/pod-status.js";
@@ -23,7 +23,8 @@ import { podIdentity } from "../../../model/slim-pod.js";
 import { deleteObject } from "../delete-object.js";
 import { patchWithDigits } from "../generation-digits.js";
 import { CONFIG_MIRROR, isMirrorPod, type ApiView } from "./api-view.js";
-import { Outage } from "./outage.js";
+import { isOutage, Outage } from "./outage.js";
+import { OversizedStatuses } from "./oversized-statuses.js";
 import { shownStatus } from "./shown-status.js";
 import { statusPatch, type LastExchange } from "./status-patch.js";
 import { StatusQueue } from "./status-queue.js";
@@ -59,7 +60,7 @@ interface Entry {
 }
 
 /** One turn: the pod's status, and the object that it is written to; undefined: the API has none. */
-type StatusWrite = Readonly<{ entry: Entry; target: Pod | undefined }>;
+type StatusWrite = Readonly<{ entry: Entry; status: PodStatus; target: Pod | undefined }>;
 
 /** Failed turns of a pod in a row, and the error of the last one. */
 interface Failures {
@@ -76,6 +77,7 @@ export class StatusManager {
   /** Pods whose status another client may have changed. */
   private readonly suspects = new Set<PodUid>();
   private readonly failures = new Map<PodUid, Failures>();
+  private readonly oversized = new OversizedStatuses();
   private readonly queue = new StatusQueue();
   private readonly work = new Set<Promise<void>>();
   private readonly lifetime = new Lifetime();
@@ -210,7 +212,7 @@ export class StatusManager {
   private async syncStatus(uid: PodUid): Promise<void> {
     const entry = this.entries.get(uid);
     const version = entry?.version ?? 0;
-    const write = entry === undefined ? undefined : { entry, target: this.target(entry) };
+    const write = entry === undefined ? undefined : { entry, status: entry.status, target: this.target(entry) };
     this.suspects.delete(uid);
     try {
       const sent = write === undefined || (await this.send(write));
@@ -238,7 +240,7 @@ export class StatusManager {
     const { client, view, log } = this.deps;
     if (target === undefined) return false;
     const { name, namespace, uid } = target.metadata;
-    const ours = shownStatus(entry.status, target.status, !entry.isStatic);
+    const ours = this.shown(entry, target);
     const status = statusPatch(target.status ?? {}, ours, entry.last);
     if (status === undefined) return true;
     const body = patchWithDigits({ metadata: { uid }, status }, ours);
@@ -261,6 +263,11 @@ export class StatusManager {
       `updated the status of ${podDescription(entry.pod)} in the API server`,
     );
     return true;
+  }
+
+  /** The pod's status as this object gets it. */
+  private shown({ pod, status, isStatic }: Entry, target: Pod): PodStatus {
+    return this.oversized.fitted(pod.metadata.uid, status, shownStatus(status, target.status, !isStatic));
   }
 
   private async remove(uid: PodUid): Promise<void> {
@@ -293,14 +300,13 @@ export class StatusManager {
       this.queue.delay(uid, this.now());
       return;
     }
-    const waitMs = backoffMs(RETRY, failures);
+    const isShorter = write !== undefined && this.oversized.onFailed(uid, write.status, error);
+    const waitMs = isShorter ? 0 : backoffMs(RETRY, failures);
     this.queue.delay(uid, this.now() + waitMs);
     if (complaint === message) return;
     const about = write === undefined ? uid : podDescription(write.entry.pod);
-    log.warn(
-      { pod: uid, err: error },
-      `cannot update the status of ${about}, next try in ${waitMs / 1000} s: ${message}`,
-    );
+    const next = isShorter ? "now without its containers' statuses" : `in ${waitMs / 1000} s`;
+    log.warn({ pod: uid, err: error }, `cannot update the status of ${about}, next try ${next}: ${message}`);
   }
 
   /** Reads the object from the server. @returns false when the object is removed, or cannot be read */
@@ -356,7 +362,7 @@ export class StatusManager {
     const entry = this.entries.get(uid);
     const target = entry === undefined ? undefined : this.target(entry);
     if (entry === undefined || target === undefined) return;
-    const ours = shownStatus(entry.status, target.status, !entry.isStatic);
+    const ours = this.shown(entry, target);
     if (statusPatch(target.status ?? {}, ours, entry.last) !== undefined) this.enqueue(uid);
   }
 
@@ -381,6 +387,7 @@ export class StatusManager {
     this.down.delete(uid);
     this.suspects.delete(uid);
     this.failures.delete(uid);
+    this.oversized.forget(uid);
     this.queue.done(uid);
     if (entry?.isStatic === true && this.statics.get(podFullName(entry.pod)) === uid) {
       this.statics.delete(podFullName(entry.pod));
@@ -390,9 +397,4 @@ export class StatusManager {
   private now(): number {
     return this.deps.clock.monotonic();
   }
-}
-
-/** The server is unavailable for all clients. */
-function isOutage(error: unknown): boolean {
-  return isRetriable(error) && !(error instanceof ApiError && error.status === 500);
 }

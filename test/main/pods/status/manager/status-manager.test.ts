@@ -131,6 +131,50 @@ test("a status whose object is too large to be read counts as sent", async (cont
   assert.deepEqual(kept.lines, []);
 });
 
+/** The server refuses bodies from this length on. */
+function refuseFrom(api: MemoryApi, length: number, refusal: ApiError): void {
+  const { patch } = api.client;
+  api.client.patch = (kind, ref, body, options) =>
+    JSON.stringify(body).length >= length ? Promise.reject(refusal) : patch(kind, ref, body, options);
+}
+
+const refusals = [
+  new ApiError(413, "RequestEntityTooLarge", "Request entity too large: limit is 3145728"),
+  new ApiError(500, "", "etcdserver: request is too large"),
+  new ApiError(500, "", "rpc error: code = ResourceExhausted desc = trying to send message larger than max (9 vs. 8)"),
+];
+for (const refusal of refusals) {
+  test(`a pod whose status is refused as "${refusal.message.slice(0, 40)}" still ends and leaves the API`, async (context) => {
+    const { api, manager, pass, kept } = build(context);
+    const web = apiPod("web");
+    const ended = { terminated: { exitCode: 0, reason: "Completed" } };
+    const long = (count: number, phase: PodStatus["phase"]): PodStatus => ({
+      phase,
+      containerStatuses: Array.from({ length: count }, (_, at) => ({
+        ...{ name: `c${at}`, image: "i", imageID: "i", ready: false, restartCount: 0, state: ended, lastState: {} },
+      })),
+    });
+    api.put(bare(web));
+    refuseFrom(api, 2000, refusal);
+    manager.set(web, long(100, "Running"));
+    await pass(200);
+    assert.equal(api.pod("web")?.status?.phase, "Running");
+    assert.match(api.pod("web")?.status?.message ?? "", /statuses of the containers: they are too large/);
+    assert.equal(api.pod("web")?.status?.containerStatuses, undefined);
+    assert.equal(kept.warnings().length, 1);
+    manager.set(web, long(2, "Running"));
+    await pass(200);
+    assert.equal(api.pod("web")?.status?.containerStatuses?.length, 2);
+    assert.equal(api.pod("web")?.status?.message, undefined);
+    manager.set(web, long(120, "Failed"));
+    api.edit("web", deleted);
+    manager.gone(web.metadata.uid);
+    await pass(200);
+    assert.equal(api.pod("web"), undefined);
+    assert.match(kept.warnings().join("\n"), /^cannot update the status of .*, next try now without .*$/);
+  });
+}
+
 test("the newest only, one call per pod, eight at once, urgent first", async (context) => {
   const { api, manager, pass } = build(context);
   let open = (): void => undefined;
