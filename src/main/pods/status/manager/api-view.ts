@@ -59,13 +59,16 @@ export class ApiView {
     this.keep(pod, known);
   }
 
-  /** @returns false when a newer version is known */
-  put(pod: Pod): boolean {
+  /**
+   * `replacesSame`: it counts at a known version, too. The watch shows an object that is too large with an earlier
+   * status. @returns false when a newer version is known
+   */
+  put(pod: Pod, replacesSame = false): boolean {
     const { uid, resourceVersion } = pod.metadata;
     if (this.deleted.has(uid)) return false;
     const known = this.pods.get(uid);
     if (known !== undefined && isOlder(resourceVersion, known.metadata.resourceVersion)) return false;
-    if (this.has(uid, resourceVersion ?? "")) return true;
+    if (!replacesSame && this.has(uid, resourceVersion ?? "")) return true;
     this.keep(pod, known);
     return true;
   }

@@ -245,18 +245,18 @@ export class StatusManager {
     if (status === undefined) return true;
     const body = patchWithDigits({ metadata: { uid }, status }, ours);
     const { signal } = this.lifetime;
+    let isRestored = false;
     // An object that is too large to be read has got the status all the same.
-    const restore = (head: ObjectHead): Pod => ({
-      ...target,
-      metadata: { ...target.metadata, ...head, uid },
-      status: ours,
-    });
+    const restore = (head: ObjectHead): Pod => {
+      isRestored = true;
+      return { ...target, metadata: { ...target.metadata, ...head, uid }, status: ours };
+    };
     const options = { subresource: "status", type: "strategic", signal, restore } as const;
     const answer = await client.patch<Pod>(PODS, { namespace, name }, body, options);
     this.outage.onResponse();
     // The response may come after the object's removal, and after its successor.
     if (!this.isCurrent(write)) return true;
-    view.put(answer);
+    view.put(answer, isRestored);
     if (answer.status !== undefined) entry.last = { sent: ours, got: answer.status };
     verbose(log, 3)?.(
       { pod: uid, patch: status },

@@ -175,6 +175,33 @@ for (const refusal of refusals) {
   });
 }
 
+test("a deleted pod goes though the watch shows its large object with an earlier status", async (context) => {
+  const { api, manager, pass, view } = build(context);
+  const web = apiPod("web");
+  const { uid } = web.metadata;
+  const { patch } = api.client;
+  api.client.patch = async (kind, ref, body, options) => {
+    const { metadata } = await patch(kind, ref, body, options);
+    const { name, namespace, resourceVersion, deletionTimestamp } = metadata;
+    const head = { name, namespace, uid, resourceVersion, deletionTimestamp };
+    const restored = options?.restore?.(omitUndefined(head));
+    assert.ok(restored);
+    return restored;
+  };
+  api.onChange = ({ type, object }) => {
+    if (type === "DELETED") return;
+    const { status: seen } = view.get(uid) ?? object;
+    view.put(omitUndefined({ ...object, status: seen }));
+    manager.onObject(view.get(uid) ?? object);
+  };
+  api.put(bare(web));
+  api.edit("web", deleted);
+  manager.set(web, status("Failed"));
+  manager.gone(uid);
+  await pass(200);
+  assert.equal(api.pod("web"), undefined);
+});
+
 test("the newest only, one call per pod, eight at once, urgent first", async (context) => {
   const { api, manager, pass } = build(context);
   let open = (): void => undefined;
