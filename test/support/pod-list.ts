@@ -1,14 +1,13 @@
 // Pods for the server thread's copy, in the form in which main sends them.
 
 import { PodTexts } from "../../src/main/threads/pod-texts.js";
-import { SharedTexts } from "../../src/main/threads/shared-texts.js";
 import type { PodsDelta, ServerControl } from "../../src/shared/contracts/server.js";
 import type { Pod } from "../../src/shared/kubernetes/api/pod.js";
 import type { PodUid } from "../../src/shared/kubernetes/identifiers.js";
 import type { PodList } from "../../src/workers/server/pods/pod-list.js";
 
 export function podsDelta(pods: readonly Pod[], removed: PodUid[] = []): PodsDelta {
-  const texts = new PodTexts(new SharedTexts());
+  const texts = new PodTexts();
   return { set: pods.map((pod) => texts.textOf(pod)), removed };
 }
 

@@ -2,6 +2,7 @@
 // Invariant: no thread starts its work before the sync path can handle its upcalls.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
+import { LoopShare } from "../../shared/base/turns/loop-share.js";
 import { CodeLoads } from "../../shared/io/code/v8-flags.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
@@ -10,7 +11,6 @@ import type { Breakable } from "./breakable.js";
 import { ThreadStoppedError } from "./errors.js";
 import { MetricSources } from "./metric-sources.js";
 import { ServerThreads } from "./server-threads.js";
-import { SharedTexts } from "./shared-texts.js";
 import type { SpawnWorker } from "./spawn-worker.js";
 import { ThreadContext } from "./thread-context.js";
 import type { NodeThread, ThreadFacts, ThreadDeps } from "./thread-host.js";
@@ -71,7 +71,6 @@ export class NodeThreads implements AsyncDisposable {
       nativeHistograms: facts.nativeHistograms,
       loads,
     });
-    const podTexts = new SharedTexts();
     this.of = makeThreads({
       context: this.context,
       facts,
@@ -84,9 +83,9 @@ export class NodeThreads implements AsyncDisposable {
         return (await Promise.all([prober.probeMetrics(), peers.probeMetrics()])).flat();
       },
       setVerbosity: (verbosity) => options.setVerbosity(verbosity),
-      podTexts,
+      podTurns: new LoopShare(clock),
     });
-    this.servers = new ServerThreads(this.of, podTexts);
+    this.servers = new ServerThreads(this.of);
     for (const [name, thread] of Object.entries(this.of)) {
       if (thread !== undefined) this.add(name as keyof MadeThreads, thread);
     }

@@ -6,6 +6,7 @@
 // no value is held while the thread is away.
 
 import type { Clock, Timer } from "../../shared/base/clock/clock.js";
+import type { LoopShare } from "../../shared/base/turns/loop-share.js";
 import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
@@ -30,6 +31,8 @@ export interface PodDeltasOptions<Value, Item> {
   send(set: Item[], gone: PodUid[]): Promise<void>;
   /** Milliseconds for which changes are collected before they are sent; 0: none. */
   collectMs: number;
+  /** Each piece is made and sent in a turn of main's loop: that of a large pod takes tens of milliseconds. */
+  turns?: Pick<LoopShare, "turn">;
   /** It is not known whether the thread has the value of the pod with this UID. */
   unsure?(uid: PodUid): void;
   clock: Pick<Clock, "after">;
@@ -41,6 +44,8 @@ export class PodDeltas<Value, Item = Value> {
   private gone = new Set<PodUid>();
   private state: "away" | "joining" | "open" = "away";
   private sending = false;
+  /** Starts and exits of the thread so far. */
+  private changes = 0;
   /** Resolves when the pieces that are being sent have arrived, or failed. */
   private sent: Promise<void> = Promise.resolve();
   private failing = false;
@@ -109,6 +114,7 @@ export class PodDeltas<Value, Item = Value> {
   }
 
   private clear(): void {
+    this.changes++;
     this.set = new Map();
     this.gone = new Set();
     this.failing = false;
@@ -144,9 +150,13 @@ export class PodDeltas<Value, Item = Value> {
   }
 
   private async sendAll(): Promise<void> {
+    const { turns } = this.options;
     this.sending = true;
     try {
-      while (this.state === "open" && this.set.size + this.gone.size > 0) if (!(await this.sendPiece())) return;
+      while (this.state === "open" && this.set.size + this.gone.size > 0) {
+        if (turns !== undefined) await turns.turn();
+        if (!(await this.sendPiece())) return;
+      }
       if (this.state === "open") this.onIdle?.();
     } finally {
       this.sending = false;
@@ -155,7 +165,7 @@ export class PodDeltas<Value, Item = Value> {
 
   /** @returns false when it did not arrive */
   private async sendPiece(): Promise<boolean> {
-    const { options, gone } = this;
+    const { options, gone, changes } = this;
     const taken: [PodUid, Value][] = [];
     const items: Item[] = [];
     this.gone = new Set();
@@ -169,6 +179,9 @@ export class PodDeltas<Value, Item = Value> {
         size += encoded.size;
         if (size >= PIECE_SIZE || items.length === PIECE_PODS) break;
       }
+      if (size >= PIECE_SIZE && options.turns !== undefined) await options.turns.turn();
+      // The next thread gets all pods, and a piece for the last one may lack what that one had.
+      if (this.changes !== changes) return true;
       await options.send(items, [...gone]);
       this.onSent();
       return true;

@@ -7,7 +7,6 @@ import type { Pod } from "../../shared/kubernetes/api/pod.js";
 import { textWithDigits } from "../../shared/kubernetes/api/wide-integers.js";
 import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import { statusText } from "../model/status-text.js";
-import type { SharedTexts } from "./shared-texts.js";
 
 /** Characters of a definition from which on it is sent as bytes. */
 const LARGE = 64 * 1024;
@@ -17,8 +16,6 @@ const encoder = new TextEncoder();
 export class PodTexts {
   /** The definitions that the thread has. */
   private readonly sent = new Map<PodUid, Pick<Pod, "metadata" | "spec">>();
-
-  constructor(private readonly texts: Pick<SharedTexts, "textOf">) {}
 
   /** The thread has no pods. */
   reset(): void {
@@ -33,12 +30,12 @@ export class PodTexts {
   textOf(pod: Pod): PodText {
     const { metadata, spec, status } = pod;
     const { uid, name, namespace, deletionTimestamp } = metadata;
-    const text: PodText = { uid, status: status === undefined ? "{}" : this.texts.textOf(status, statusText) };
+    const text: PodText = { uid, status: status === undefined ? "{}" : statusText(status) };
     const known = this.sent.get(uid);
     if (known?.metadata === metadata && known.spec === spec) return text;
     this.sent.set(uid, { metadata, spec });
     const isDeleting = deletionTimestamp !== undefined;
-    const json = this.texts.textOf(pod, definitionText);
+    const json = definitionText(pod);
     return {
       ...text,
       definition: { name, namespace, isDeleting, text: json.length < LARGE ? json : encoder.encode(json) },

@@ -3,6 +3,7 @@
 
 import { transfer } from "comlink";
 import type { Clock } from "../../shared/base/clock/clock.js";
+import type { LoopShare } from "../../shared/base/turns/loop-share.js";
 import type { NodeManifests } from "../../shared/contracts/manifest-facts.js";
 import type {
   ConfigzBodies,
@@ -18,7 +19,6 @@ import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js"
 import type { PodDelta } from "../model/pod-delta.js";
 import { PodDeltas } from "./pod-deltas.js";
 import { PodTexts } from "./pod-texts.js";
-import type { SharedTexts } from "./shared-texts.js";
 import { superviseThread, type SupervisedThread } from "./supervisor.js";
 import type { TableOptions, ThreadHost } from "./thread-host.js";
 import type { ThreadOwner } from "./thread-owner.js";
@@ -31,7 +31,7 @@ export interface ServerThreadOptions {
   exited: ThreadHost<ServerThreadName>["exited"];
   init: ServerInit;
   upcalls: Omit<ServerUpcalls, "sendPods">;
-  podTexts: Pick<SharedTexts, "textOf">;
+  podTurns: Pick<LoopShare, "turn">;
   clock: Clock;
   log: Logger;
   /** Answers from the moment it is there; no thread runs before. */
@@ -67,7 +67,7 @@ export class ServerThread {
 
   constructor(options: ServerThreadOptions) {
     const { name } = options;
-    this.texts = new PodTexts(options.podTexts);
+    this.texts = new PodTexts();
     const { configz, devicePluginProblem, manifests } = options.init;
     const setters: { [Key in keyof LateValues]: (value: LateValues[Key]) => Promise<void> } = {
       configz: (value) => this.thread.call.setConfigz(value),
@@ -93,6 +93,7 @@ export class ServerThread {
         return this.thread.call.applyPods(transfer({ set, removed }, set.flatMap(bytesOf)));
       },
       collectMs: COLLECT_MS,
+      turns: options.podTurns,
       unsure: (uid) => texts.forget(uid),
       clock: options.clock,
       log: options.log,

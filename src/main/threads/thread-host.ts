@@ -1,6 +1,7 @@
 // The collaborators of a thread's class on main. No class imports the table that lists it.
 
 import type { Clock } from "../../shared/base/clock/clock.js";
+import type { LoopShare } from "../../shared/base/turns/loop-share.js";
 import type { ThreadExit } from "../../shared/contracts/thread.js";
 import type { NodeConfigFiles } from "../../shared/kubernetes/api/client/kubeconfig/node-config.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
@@ -8,7 +9,6 @@ import type { MetricSnapshot } from "../../shared/telemetry/metrics/snapshot.js"
 import type { TracingConfig } from "../../shared/telemetry/tracing/tracing-config.js";
 import type { Settings } from "../command/settings.js";
 import type { Breakable } from "./breakable.js";
-import type { SharedTexts } from "./shared-texts.js";
 import type { SuperviseOptions, SupervisedThread } from "./supervisor.js";
 import type { ThreadOwner } from "./thread-owner.js";
 
@@ -50,8 +50,8 @@ export interface ThreadDeps<Name extends string> {
   /** The metrics of main and of all threads that respond, but for the thread `asker`, which has its own. */
   collectMetrics(asker: string): Promise<MetricSnapshot[]>;
   collectProbeMetrics(): Promise<MetricSnapshot[]>;
-  /** The JSON of pods, for the threads that serve them. */
-  podTexts: SharedTexts;
+  /** Turns of main's loop, in which pods are sent to the threads that serve them. */
+  podTurns: Pick<LoopShare, "turn">;
   /** The value of -v from now on. */
   setVerbosity(verbosity: number): void;
 }

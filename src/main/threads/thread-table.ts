@@ -138,10 +138,10 @@ function serverThread<Name extends ServerThreadName>(
   init: ServerInit,
   deps: ThreadDeps<Name>,
 ): ServerThread {
-  const { context, podTexts, clock, log, owner } = deps;
+  const { context, podTurns, clock, log, owner } = deps;
   const { exited } = context;
   return new ServerThread({
-    podTexts,
+    podTurns,
     clock,
     log,
     owner,

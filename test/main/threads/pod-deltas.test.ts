@@ -8,7 +8,26 @@ import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { keptLog } from "../../support/sources-kit.js";
 import { SteppedClock } from "../../support/stepped-clock.js";
 
-function build(size = 1, collectMs = 0) {
+/** Turns that come at once, unless one is held. */
+class HeldTurns {
+  private readonly next: Promise<void>[] = [];
+
+  /** The second turn from now, in which a large piece is sent, comes when the result is called. */
+  hold(): () => void {
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.next.push(Promise.resolve(), held);
+    return () => release();
+  }
+
+  turn(): Promise<void> {
+    return this.next.shift() ?? Promise.resolve();
+  }
+}
+
+function build(size = 1, collectMs = 0, turns?: HeldTurns) {
   const clock = new SteppedClock(1000);
   const kept = keptLog();
   /** The thread's copy, by UID. */
@@ -26,6 +45,7 @@ function build(size = 1, collectMs = 0) {
       for (const [uid, value] of set) thread.set(uid, value);
     },
     collectMs,
+    ...(turns !== undefined && { turns }),
     unsure: (uid) => unsure.push(uid),
     clock,
     log: kept.log,
@@ -170,4 +190,19 @@ test("changes of a moment are not sent to the thread's next generation twice", a
   clock.step(1000);
   await quiet();
   assert.deepEqual([pieces, thread.get("a")], [[1, 1], "a=2"]);
+});
+
+test("a large piece that waits for its turn is not sent to the next thread", async () => {
+  const turns = new HeldTurns();
+  const { deltas, join, pieces, set, thread } = build(300_000, 0, turns);
+  await join("a=1");
+  assert.deepEqual([[...thread.values()], pieces], [["a=1"], [1]]);
+  const turn = turns.hold();
+  set("a=2");
+  await quiet();
+  deltas.leave();
+  const joined = join("a=3");
+  turn();
+  await joined;
+  assert.deepEqual([[...thread.values()], pieces], [["a=3"], [1, 1]]);
 });

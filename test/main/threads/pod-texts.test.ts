@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PodTexts } from "../../../src/main/threads/pod-texts.js";
-import { SharedTexts } from "../../../src/main/threads/shared-texts.js";
 import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
 import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import { pod } from "../../support/pods.js";
@@ -9,7 +8,7 @@ import { pod } from "../../support/pods.js";
 const withPhase = (one: Pod, phase: "Pending" | "Running"): Pod => ({ ...one, status: { phase } });
 
 test("a pod whose status alone changed is sent without its definition", () => {
-  const texts = new PodTexts(new SharedTexts());
+  const texts = new PodTexts();
   const one = pod({}, "one");
   const first = texts.textOf(withPhase(one, "Pending"));
   assert.equal(first.definition?.name, "one");
@@ -23,13 +22,13 @@ test("a definition has the digits of integers that numbers cannot hold", () => {
     ...pod({ terminationGracePeriodSeconds: Number.MAX_SAFE_INTEGER }, "one"),
     wideIntegers: [{ path, digits: "9223372036854775807" }],
   };
-  const text = String(new PodTexts(new SharedTexts()).textOf(withPhase(one, "Pending")).definition?.text);
+  const text = String(new PodTexts().textOf(withPhase(one, "Pending")).definition?.text);
   assert.match(text, /"terminationGracePeriodSeconds":9223372036854775807[,}]/);
   assert.doesNotMatch(text, /wideIntegers/);
 });
 
 test("a new definition, a pod that the thread may not have and a restarted thread need the whole pod", () => {
-  const texts = new PodTexts(new SharedTexts());
+  const texts = new PodTexts();
   const one = pod({}, "one");
   texts.textOf(one);
   const edited = { ...one, spec: { ...one.spec } };
@@ -41,30 +40,13 @@ test("a new definition, a pod that the thread may not have and a restarted threa
   assert.ok(texts.textOf(edited).definition !== undefined);
 });
 
-test("a pod that two threads get in one turn is made a text once, and the text is not kept", () => {
-  let made = 0;
-  const one = pod({}, "one");
-  Object.assign(one.spec, { toJSON: () => ({ made: ++made }) });
-  const shared = new SharedTexts();
-  const [first, second] = [new PodTexts(shared), new PodTexts(shared)];
-  shared.sharedIn(() => {
-    assert.deepEqual(first.textOf(one), second.textOf(one));
-  });
-  assert.equal(made, 1);
-  assert.match(String(new PodTexts(shared).textOf(one).definition?.text), /"made":2/);
-});
-
 test("a large definition is sent as bytes that belong to the thread alone", () => {
-  const shared = new SharedTexts();
   const large = pod({ hostname: "é".repeat(64 * 1024) }, "large");
-  const [first, second] = [new PodTexts(shared), new PodTexts(shared)];
-  shared.sharedIn(() => {
-    const texts = [first, second].map((one) => one.textOf(large).definition?.text);
-    const buffers = texts.map((text) => (text instanceof Uint8Array ? text.buffer : undefined));
-    assert.notEqual(buffers[0], buffers[1]);
-    for (const buffer of buffers) {
-      const json = JSON.parse(Buffer.from(buffer ?? new ArrayBuffer(0)).toString()) as Pod;
-      assert.equal(json.spec.hostname, large.spec.hostname);
-    }
-  });
+  const texts = [new PodTexts(), new PodTexts()].map((one) => one.textOf(large).definition?.text);
+  const buffers = texts.map((text) => (text instanceof Uint8Array ? text.buffer : undefined));
+  assert.notEqual(buffers[0], buffers[1]);
+  for (const buffer of buffers) {
+    const json = JSON.parse(Buffer.from(buffer ?? new ArrayBuffer(0)).toString()) as Pod;
+    assert.equal(json.spec.hostname, large.spec.hostname);
+  }
 });

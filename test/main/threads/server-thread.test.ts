@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Client } from "../../../src/cli/client.js";
 import { ServerThread } from "../../../src/main/threads/server-thread.js";
-import { SharedTexts } from "../../../src/main/threads/shared-texts.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { ThreadContext } from "../../../src/main/threads/thread-context.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
+import { LoopShare } from "../../../src/shared/base/turns/loop-share.js";
 import { NO_MANIFESTS } from "../../../src/shared/contracts/manifest-facts.js";
 import type { ServerInit } from "../../../src/shared/contracts/server.js";
 import type { Pod } from "../../../src/shared/kubernetes/api/pod.js";
@@ -137,7 +137,7 @@ function serverThread(
     name: "server",
     table: context.common("server"),
     exited: context.exited,
-    podTexts: new SharedTexts(),
+    podTurns: new LoopShare(systemClock),
     init: {
       address: "127.0.0.1",
       readOnlyPort,

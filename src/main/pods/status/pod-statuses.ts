@@ -12,10 +12,11 @@ import { isConditionTrue, type PodStatus } from "../../../shared/kubernetes/api/
 import { isStaticPod, type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js";
 import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { isLargePod } from "../../model/large-pod.js";
 import type { PodDelta } from "../../model/pod-delta.js";
 import type { PodEventStream } from "../../model/pod-events.js";
 import type { PodFailure } from "../../model/refusal.js";
-import { isLong, statusText } from "../../model/status-text.js";
+import { statusText } from "../../model/status-text.js";
 import { computeAhead, computePodStatus, rejectedPodStatus, type StatusInput } from "./compute-pod-status.js";
 import { finalStatus, reportableStatus } from "./final-status.js";
 import { withGenerationDigits } from "./generation-digits.js";
@@ -115,7 +116,7 @@ export class PodStatuses {
    * throws: the update does.
    */
   async prepare(pod: Pod, updateOf: () => StatusUpdate): Promise<void> {
-    if (!isLarge(pod)) return;
+    if (!isLargePod(pod)) return;
     try {
       const computed = this.inputOf(updateOf());
       if (computed !== undefined) await finishInTurns(computeAhead(computed), this.deps.loop);
@@ -218,7 +219,7 @@ export class PodStatuses {
 
   /** An update outside a pass of the pod. Its error concerns no other pod, and the next pass updates again. */
   private updateIsolated(input: StatusUpdate): void {
-    if (isLarge(input.pod)) void this.updateInTurns(input);
+    if (isLargePod(input.pod)) void this.updateInTurns(input);
     else this.updateNow(input);
   }
 
@@ -328,8 +329,4 @@ function isBetweenRuns(
 
 function withStatus({ pod, status }: Entry): Pod {
   return { ...pod, status };
-}
-
-function isLarge({ spec }: Pod): boolean {
-  return [spec.containers, spec.initContainers ?? [], spec.ephemeralContainers ?? []].some(isLong);
 }

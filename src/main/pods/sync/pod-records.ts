@@ -14,6 +14,7 @@ import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { unlessGone } from "../../../shared/base/errors/unless-gone.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { oncePer } from "../../../shared/base/objects/once-per.js";
+import { LoopYield } from "../../../shared/base/queue/loop-yield.js";
 import { mapAtMost } from "../../../shared/base/turns/map-at-most.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import { readState, removeLeftovers, stateText } from "../../../shared/io/fs/state-file.js";
@@ -23,6 +24,7 @@ import { apiTime } from "../../../shared/kubernetes/api/time.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import { type PodUid, podUid, type ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
+import { isLargePod } from "../../model/large-pod.js";
 import type { PodFailure } from "../../model/refusal.js";
 import type { TerminationRequest } from "../../model/synced-pod.js";
 import { decodeRecord, isNeeded, onClock, type PodRecord, runsAgain, withoutDefinition } from "./pod-record.js";
@@ -58,6 +60,7 @@ export class PodRecords {
   private readonly records = new Map<PodUid, PodRecord>();
   /** Writes of one pod run one after the other. */
   private readonly writes = new Map<PodUid, Promise<void>>();
+  private readonly loop = new LoopYield();
   /** Pods with a pending write that has not started: it writes the state at its start. */
   private readonly waiting = new Set<PodUid>();
   /** Pods whose file is out of date because the last write failed. */
@@ -302,6 +305,8 @@ export class PodRecords {
     const before = this.writes.get(uid) ?? Promise.resolve();
     const write = before
       .then(async () => {
+        const known = this.records.get(uid);
+        if (known !== undefined && isLargePod(known.pod)) await this.loop.round();
         this.waiting.delete(uid);
         await this.write(uid);
       })

@@ -41,7 +41,7 @@ export interface PodWorkerDeps {
   runtime(): RuntimeState | undefined;
   clock: Clock;
   /** Shares the event loop between the passes of all pods. */
-  loop: Pick<LoopShare, "turn">;
+  loop: Pick<LoopShare, "turn" | "laterTurn">;
   /**
    * Passes of pods that ended before this kubelet started: thousands of them must not fill the thread pool that the
    * others need.

@@ -19,6 +19,7 @@ import { type Pod, podDescription } from "../../../shared/kubernetes/api/pod.js"
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { verbose } from "../../../shared/telemetry/log/logger.js";
+import { isLargePod } from "../../model/large-pod.js";
 import type { PodEnd, PodWorkerState, TerminationRequest } from "../../model/synced-pod.js";
 import type { AdmissionVerdict } from "../admission/verdict.js";
 import { effectiveGraceSeconds } from "../planner/plan-termination.js";
@@ -288,7 +289,8 @@ export class PodWorker implements EndingWorker, SyncingWorker {
     if (pod === undefined) return;
     const verdict = await this.deps.admission.admit(pod, signal);
     // Of a pod with thousands of containers, the verdict and its consequences take a round of the loop each.
-    await this.deps.loop.turn();
+    if (isLargePod(pod)) await this.deps.loop.laterTurn();
+    else await this.deps.loop.turn();
     if (verdict.admit) this.deps.reports.onAdmitted(pod);
     signal.throwIfAborted();
     this.admittedAs = this.next;

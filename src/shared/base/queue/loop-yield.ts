@@ -11,4 +11,9 @@ export class LoopYield {
     if (outcome.async) void outcome.value.then(then);
     else queueMicrotask(then);
   }
+
+  /** Resolves in the event loop's next round. */
+  round(): Promise<void> {
+    return new Promise((resolve) => this.next(resolve));
+  }
 }

@@ -38,6 +38,12 @@ export class LoopShare {
     return this.last;
   }
 
+  /** A turn of a later round: for work that follows a long piece which waited for no turn. */
+  async laterTurn(): Promise<void> {
+    await this.loop.round();
+    await this.turn();
+  }
+
   /**
    * Runs a piece of work that waits for no turn. Its time counts, so that others which follow from it begin in the next
    * round.
