@@ -16,7 +16,7 @@ import { servicesCollection, servicesNotReadError } from "./collections/services
 import { TrustBundles } from "./collections/trust-bundles.js";
 import { CachedObjects } from "./objects/cached-objects.js";
 import { DirectObjects, type KeptObject, type ObjectManager } from "./objects/object-manager.js";
-import { referencesOf } from "./objects/references.js";
+import { notedReferences, referencesOf } from "./objects/references.js";
 import { WatchedObjects } from "./objects/watched-objects.js";
 import { PodCertificatesOnDemand } from "./pod-certificates/pod-certificates-on-demand.js";
 import type { PodCertificatesDeps } from "./pod-certificates/pod-certificates.js";
@@ -116,8 +116,8 @@ export class NodeClusterObjects implements ClusterObjects {
   podWanted(pod: Pod): void {
     const { uid, namespace } = pod.metadata;
     const { configMaps, secrets, trustBundles, certificates } = referencesOf(pod);
-    this.configMaps.setReferences(uid, namespace, configMaps);
-    this.secrets.setReferences(uid, namespace, secrets);
+    this.configMaps.setReferences(uid, namespace, notedReferences(configMaps));
+    this.secrets.setReferences(uid, namespace, notedReferences(secrets));
     if (trustBundles) this.trusting.add(uid);
     if (certificates) this.podCertificates.wanted(pod);
     // Begun now, there by the time that the first container needs them.

@@ -1,5 +1,6 @@
 // Limits that a pod can meet: its manifest, its probes and its logs. The values are those of the code.
 
+import { MOST_REFERENCES } from "../../../src/main/cluster/objects/references.js";
 import { MOST_WATCHES, WATCHES_OF_POD } from "../../../src/main/cluster/objects/watched-objects.js";
 import { MOST_PULL_SECRETS } from "../../../src/main/containers/images/keyring/pull-secrets.js";
 import { LARGEST_COMPRESSED } from "../../../src/main/containers/logs/log-rotation.js";
@@ -120,6 +121,15 @@ export const POD_LIMITS: LimitRows = {
       what: "the files of a volume of a ConfigMap, a Secret, the downward API or a projection",
       beyond: "the volume is not set up",
       reason: "a pod may name one large text as thousands of files, and most are memory of the node",
+      upstream: "none",
+    },
+    {
+      of: ["src/main/cluster/objects/references.ts", "MOST_REFERENCES"],
+      value: MOST_REFERENCES,
+      unit: "objects",
+      what: "ConfigMaps, and Secrets, of a pod whose changes are noticed at once, those of volumes first",
+      beyond: "further objects are read when they are needed, and with each refresh of their volume",
+      reason: "a pod may name tens of thousands, and an index of them held main for a quarter of a second",
       upstream: "none",
     },
     {

@@ -9,6 +9,9 @@ export interface Reference {
   inVolume: boolean;
 }
 
+/** References of a pod and kind that are noted, those of volumes first. Other objects are read when they are needed. */
+export const MOST_REFERENCES = 1024;
+
 export interface PodReferences {
   /** By name in the pod's namespace. */
   configMaps: Map<string, Reference>;
@@ -42,6 +45,19 @@ export function referencesOf({ spec }: Pod): PodReferences {
     note("secrets", secretRefOf(others["csi"], "nodePublishSecretRef"), false);
   }
   return found;
+}
+
+/** The references that are noted: a pod may have tens of thousands. */
+export function notedReferences(names: ReadonlyMap<string, Reference>): ReadonlyMap<string, Reference> {
+  if (names.size <= MOST_REFERENCES) return names;
+  const noted = new Map<string, Reference>();
+  for (const volumes of [true, false]) {
+    for (const [name, reference] of names) {
+      if (noted.size === MOST_REFERENCES) return noted;
+      if (reference.inVolume === volumes) noted.set(name, reference);
+    }
+  }
+  return noted;
 }
 
 function noteEnv(

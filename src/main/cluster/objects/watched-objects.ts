@@ -77,11 +77,11 @@ export class WatchedObjects<T extends KeptObject> implements ObjectManager<T> {
   constructor(private readonly deps: WatchedObjectsDeps<T>) {}
 
   async get(namespace: string, name: string, signal: AbortSignal): Promise<T> {
-    const { client, kind, clock } = this.deps;
+    const { kind, clock } = this.deps;
     signal.throwIfAborted();
     const item = this.items.get(keyOf(namespace, name));
-    // Not a pod's own reference: the secrets of a volume's driver, for one.
-    if (item === undefined) return client.get(kind, { namespace, name }, { signal });
+    // No noted reference: the secret of a volume's driver, or one of a pod with thousands of references.
+    if (item === undefined) return this.readInTurn(this.newItem(namespace, name), signal);
     item.usedAt = clock.monotonic();
     if (isFrozen(item)) return item.object;
     this.follow(item);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { referencesOf } from "../../../../src/main/cluster/objects/references.js";
+import { MOST_REFERENCES, notedReferences, referencesOf } from "../../../../src/main/cluster/objects/references.js";
 import { container, pod } from "../../../support/pods.js";
 
 test("all objects that a pod refers to, and those of its volumes", () => {
@@ -43,4 +43,16 @@ test("all objects that a pod refers to, and those of its volumes", () => {
   assert.deepEqual(volumesOf(secrets), ["pull", "s-csi", "s-init", "s-key", "s-proj in volume", "s-vol in volume"]);
   assert.equal(trustBundles, true);
   assert.equal(referencesOf(pod()).trustBundles, false);
+});
+
+test("of thousands of references 1,024 are noted, those of volumes first", () => {
+  const spec = {
+    imagePullSecrets: Array.from({ length: 3000 }, (_, at) => ({ name: `pull-${at}` })),
+    volumes: [{ name: "v", secret: { secretName: "of-volume" } }],
+  };
+  const noted = notedReferences(referencesOf(pod(spec)).secrets);
+  assert.equal(noted.size, MOST_REFERENCES);
+  assert.deepEqual([...noted.keys()].slice(0, 2), ["of-volume", "pull-0"]);
+  const few = referencesOf(pod({ imagePullSecrets: [{ name: "pull" }] })).secrets;
+  assert.equal(notedReferences(few), few);
 });

@@ -179,8 +179,8 @@ test("stopping ends every watch", () => {
   assert.deepEqual([live(), clock.pending], [[], 0]);
 });
 
-test("a pod that refers to thousands of objects has 64 watches; the other objects are read, sixteen at a time", async () => {
-  const names = Array.from({ length: 1000 }, (_, index) => `m${index}`);
+/** Each read waits until the next entry of `waiting` is called. */
+function hangingReads() {
   const waiting: (() => void)[] = [];
   const kit = followKit();
   const objects = new WatchedObjects<ConfigMap>({
@@ -196,6 +196,12 @@ test("a pod that refers to thousands of objects has 64 watches; the other object
     idleMs: 60_000,
     onChange: () => undefined,
   });
+  return { kit, waiting, objects };
+}
+
+test("a pod that refers to thousands of objects has 64 watches; the other objects are read, sixteen at a time", async () => {
+  const names = Array.from({ length: 1000 }, (_, index) => `m${index}`);
+  const { kit, waiting, objects } = hangingReads();
   objects.setReferences(podUid("u1"), "ns", refs(...names));
   assert.equal(kit.live().length, 64);
   const reads = names.slice(64, 164).map((name) => objects.get("ns", name, never));
@@ -211,6 +217,19 @@ test("a pod that refers to thousands of objects has 64 watches; the other object
   assert.equal(kit.live().length, 64, "a read begins no watch");
   objects.setReferences(podUid("u2"), "ns", refs("m999"));
   assert.equal(kit.live().length, 65, "another pod has its own");
+  objects.stop();
+});
+
+test("objects that no pod is noted to refer to are read in turn, too", async () => {
+  const { kit, waiting, objects } = hangingReads();
+  const reads = Array.from({ length: 100 }, (_, at) => objects.get("ns", `m${at}`, never));
+  for (let ended = 0; ended < reads.length; ended++) {
+    await until("a read", () => waiting.length > 0);
+    assert.ok(waiting.length <= 16, `${waiting.length} reads at once`);
+    waiting.shift()?.();
+  }
+  assert.equal((await Promise.all(reads)).length, 100);
+  assert.equal(kit.live().length, 0);
   objects.stop();
 });
 
