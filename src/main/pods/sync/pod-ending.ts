@@ -221,6 +221,7 @@ export class PodEnding {
       const shown: SyncedPod = { pod, observed, plan, failures, state, mayRun, ended };
       const synced = end === undefined ? shown : { ...shown, end };
       await this.deps.reports.prepare(synced);
+      await this.deps.loop.turn();
       this.deps.reports.onSynced(synced);
     }
     if (!ended) return;
