@@ -104,7 +104,7 @@ export async function startNodeUnderTest(
           throw new Error(`${found}, after ${patienceMs / 1000} s`);
         }
         // A long list costs the kubelet time: /pods of hundreds of pods is asked for less often.
-        await new Promise((resolve) => setTimeout(resolve, Math.max(50, count)));
+        await new Promise((resolve) => setTimeout(resolve, Math.max(50, count, pods.length)));
       }
     },
     async stop(patienceMs = 15_000) {
