@@ -46,6 +46,10 @@ export function podIPsOf(sandbox: ObservedSandbox): string[] {
   return [network.ip, ...network.additionalIps.map((address) => address.ip)];
 }
 
+export function isRunning({ state }: Pick<ObservedContainer, "state">): boolean {
+  return state === ContainerState.CONTAINER_RUNNING;
+}
+
 export function isAlive(status: ObservedContainer): boolean {
   return status.state === ContainerState.CONTAINER_RUNNING || status.state === ContainerState.CONTAINER_UNKNOWN;
 }

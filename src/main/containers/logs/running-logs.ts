@@ -1,9 +1,9 @@
 // Which logs rotation keeps an eye on: those of running containers, since the runtime reopens no others.
 
 import { join } from "path/posix";
-import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import type { PodUid, ContainerId } from "../../../shared/kubernetes/identifiers.js";
+import { isRunning } from "../../model/observed-containers.js";
 import { podLogDirectory } from "../../model/paths.js";
 
 export interface RunningLog {
@@ -14,10 +14,6 @@ export interface RunningLog {
   namespace: string;
   pod: string;
   container: string;
-}
-
-export function isRunning({ state }: Pick<ObservedPod["containers"][number], "state">): boolean {
-  return state === ContainerState.CONTAINER_RUNNING;
 }
 
 export function* runningLogs(pods: Iterable<ObservedPod>, podLogsDir: string): Generator<RunningLog> {

@@ -6,10 +6,11 @@ import type { ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js
 import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
 import { moduleLogger, type Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
+import { isRunning } from "../../model/observed-containers.js";
 import type { TasksPool } from "../../threads/tasks-pool.js";
 import { LogRotation, type LogRotationSettings } from "./log-rotation.js";
 import { containerLogMetrics } from "./metrics.js";
-import { isRunning, runningLogs } from "./running-logs.js";
+import { runningLogs } from "./running-logs.js";
 
 export interface StartLogRotationOptions {
   settings: LogRotationSettings & { podLogsDir: string };

@@ -8,13 +8,13 @@ import { CriNotFoundError } from "../../../shared/kubernetes/cri/errors.js";
 import { forgetAllBut, type ObservedPod } from "../../../shared/kubernetes/cri/observed-pod.js";
 import type { ContainerId } from "../../../shared/kubernetes/identifiers.js";
 import { secondsLeft } from "../../model/container-stop.js";
+import { isRunning } from "../../model/observed-containers.js";
 import type { KillContainerStep, PreStopStep } from "../../model/step.js";
 import {
   containerFromAnnotations,
   containerStatus,
   definedContainer,
   hookTarget,
-  isRunning,
   podFromLabels,
 } from "./hooks/hook-target.js";
 import { noMemory, PreStops, type PreStopMemory } from "./hooks/pre-stops.js";

@@ -124,11 +124,15 @@ test("a pod with tens of thousands of secrets costs one warning, and a bounded n
 
 test("containers of a pod that start together share the reads, also when the first one no longer starts", async () => {
   let gets = 0;
+  let aborted = 0;
   const waiting: (() => void)[] = [];
   const get = (_namespace: string, _name: string, signal: AbortSignal): Promise<Secret> =>
     new Promise((resolve, reject) => {
       gets++;
-      signal.addEventListener("abort", () => reject(new Error("aborted")));
+      signal.addEventListener("abort", () => {
+        aborted++;
+        reject(new Error("aborted"));
+      });
       waiting.push(() => resolve({ ...SECRETS["modern"], metadata: { uid: "u" } }));
     });
   const secrets = new ClusterPullSecrets({ cluster: () => ({ secrets: { get } }) as never, log: keptLog().log, loop });
@@ -139,8 +143,13 @@ test("containers of a pod that start together share the reads, also when the fir
   assert.equal(gets, 1);
   first.abort(new Error("the container no longer starts"));
   await assert.rejects(stopped, /no longer starts/);
-  while (waiting.length < 2) await new Promise((resolve) => setImmediate(resolve));
   for (const answer of waiting) answer();
   for (const found of await Promise.all(others)) assert.equal(found.secrets.length, 1);
-  assert.equal(gets, 2);
+  assert.equal(gets, 1);
+  const last = new AbortController();
+  const left = secrets.forPod(web, last.signal);
+  aborted = 0;
+  last.abort(new Error("the pod is gone"));
+  await assert.rejects(left, /the pod is gone/);
+  assert.equal(aborted, 1, "no container needs the read any more");
 });

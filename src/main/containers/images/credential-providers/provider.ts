@@ -3,6 +3,7 @@
 // Invariant: credentials for one service account are used for no pod of another.
 
 import type { Clock } from "../../../../shared/base/clock/clock.js";
+import { SharedRuns } from "../../../../shared/base/turns/shared-runs.js";
 import type { AuthConfig } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { matchesImage } from "../keyring/image-match.js";
 import { lookUp } from "../keyring/look-up.js";
@@ -10,7 +11,6 @@ import { runKey, cacheKey } from "./cache-key.js";
 import type { CredentialProviderSettings } from "./config.js";
 import type { PluginQuestion } from "./exec-plugin.js";
 import { CACHE_KEY_TYPES, PluginError, type CacheKeyType, type PluginResponse } from "./response.js";
-import { SharedRuns } from "./shared-runs.js";
 
 export type RunPlugin = (
   settings: CredentialProviderSettings,

@@ -2,10 +2,10 @@
 // contains a part of one; a secret that can't be used counts as missing. A secret is parsed once, in a turn of main's
 // event loop: it may have a megabyte, and each container of a pod needs it.
 
-import { unlessAborted } from "../../../../shared/base/abort/unless-aborted.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import type { LoopShare } from "../../../../shared/base/turns/loop-share.js";
 import { mapAtMost } from "../../../../shared/base/turns/map-at-most.js";
+import { SharedRuns } from "../../../../shared/base/turns/shared-runs.js";
 import type { Secret } from "../../../../shared/kubernetes/api/objects.js";
 import type { Pod } from "../../../../shared/kubernetes/api/pod.js";
 import type { Logger } from "../../../../shared/telemetry/log/thread-log.js";
@@ -33,27 +33,12 @@ export class ClusterPullSecrets implements PullSecrets {
   /** By object: another version of a secret is another object. */
   private readonly parsed = new WeakMap<Secret, PullSecret["auths"]>();
   /** Reads of the secrets of a pod, for all of its containers that start now. */
-  private readonly underWay = new Map<Pod["spec"], Promise<Found>>();
+  private readonly underWay = new SharedRuns<Found, Pod["spec"]>();
 
   constructor(private readonly deps: { cluster: ClusterAccess; log: Logger; loop: Pick<LoopShare, "turn"> }) {}
 
-  async forPod(pod: Pod, signal: AbortSignal): Promise<Found> {
-    const { spec } = pod;
-    for (;;) {
-      const shared = this.underWay.get(spec);
-      if (shared === undefined) break;
-      const found = await unlessAborted(shared, signal).catch(() => undefined);
-      signal.throwIfAborted();
-      if (found !== undefined) return found;
-      // The container that had asked no longer starts.
-    }
-    const found = this.read(pod, signal);
-    this.underWay.set(spec, found);
-    try {
-      return await found;
-    } finally {
-      this.underWay.delete(spec);
-    }
+  forPod(pod: Pod, signal: AbortSignal): Promise<Found> {
+    return this.underWay.run(pod.spec, signal, (own) => this.read(pod, own));
   }
 
   private async read(pod: Pod, signal: AbortSignal): Promise<Found> {

@@ -7,7 +7,7 @@ import { parseJson } from "../../../../shared/base/text/parse-json.js";
 import { containerNamed } from "../../../../shared/kubernetes/api/per-spec.js";
 import type { Container, LifecycleHandler, Pod } from "../../../../shared/kubernetes/api/pod.js";
 import { CriNotFoundError } from "../../../../shared/kubernetes/cri/errors.js";
-import { ContainerState, PodSandboxState } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { PodSandboxState } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { type ObservedContainer, observedContainer } from "../../../../shared/kubernetes/cri/observed-pod.js";
 import { podUid, type ContainerId } from "../../../../shared/kubernetes/identifiers.js";
 import { annotationKeys, labelKeys } from "../../../model/labels.js";
@@ -44,8 +44,6 @@ export async function containerStatus(
     throw error;
   }
 }
-
-export const isRunning = (status: ObservedContainer): boolean => status.state === ContainerState.CONTAINER_RUNNING;
 
 /** The pod, as far as a container's labels contain it. */
 export function podFromLabels({ labels }: ObservedContainer): Pod {
