@@ -7,14 +7,14 @@ import { asError } from "../../shared/base/errors/thrown.js";
 import { lazily } from "../../shared/base/turns/lazily.js";
 import { HeaderError } from "../../shared/io/http/client/headers.js";
 import type { GetRequest } from "../../shared/io/http/client/redirects.js";
-import { requestText } from "../../shared/io/http/client/request-text.js";
+import { requestText, type RequestOptions } from "../../shared/io/http/client/request-text.js";
 import { serverOf, type Server } from "../../shared/io/http/client/server-of.js";
 import { UrlError } from "../../shared/io/http/url-escapes.js";
 import { dial, DialError } from "../../shared/io/net/dial.js";
 import { GuardedSource, type Guard } from "./guarded-source.js";
 import { GuardedStream } from "./guarded-stream.js";
 import { Http1Reply } from "./http1-reply.js";
-import { ExchangeError, PendingReply, RefusedError, type Reply } from "./pending-reply.js";
+import { ExchangeError, PendingReply, RefusedError, type Head, type Reply } from "./pending-reply.js";
 
 /**
  * Connections for one request that its server refuses. Go's client makes a third one after a second, later than most
@@ -33,26 +33,37 @@ export interface Exchange {
   headOnly?: boolean;
 }
 
-/** Rejects with ExchangeError or BodyError; with OverBudgetError before a connection is made. */
-export async function exchange(wanted: Exchange): Promise<Reply> {
+/**
+ * Rejects with ExchangeError or BodyError; with OverBudgetError before a connection is made. A response whose body is
+ * not needed is complete with its head, whatever follows.
+ */
+export async function exchange(wanted: Exchange, needsBody: (head: Head) => boolean): Promise<Reply> {
   for (let connections = 1; ; connections++) {
     try {
-      return await exchangeOnce(wanted);
+      return await exchangeOnce(wanted, needsBody);
     } catch (error) {
       if (!(error instanceof RefusedError) || connections >= MAX_CONNECTIONS || wanted.signal.aborted) throw error;
     }
   }
 }
 
-async function exchangeOnce({ request, signal, peers, headOnly = false }: Exchange): Promise<Reply> {
-  const server = sent(request, headOnly);
+async function exchangeOnce(
+  { request: { url, host, headers }, signal, peers, headOnly = false }: Exchange,
+  needsBody: (head: Head) => boolean,
+): Promise<Reply> {
+  const request: RequestOptions = { url, host, headers, acceptsGzip: headOnly };
+  const server = sent(request);
   peers.run.check();
   const raw = await connect(server.host, server.port, signal);
   return await new Promise<Reply>((resolve, reject) => {
-    const reply = new PendingReply(headOnly, signal, (outcome) => {
-      if (outcome instanceof Error) reject(outcome);
-      else resolve(outcome);
-    });
+    const reply = new PendingReply(
+      (head) => !headOnly && needsBody(head),
+      signal,
+      (outcome) => {
+        if (outcome instanceof Error) reject(outcome);
+        else resolve(outcome);
+      },
+    );
     if (server.scheme === "http") sendPlain(raw, peers, server.text, reply);
     else sendSecure(raw, peers, server, request, reply).catch((error: unknown) => reply.fail(asError(error)));
   });
@@ -69,7 +80,7 @@ async function sendSecure(
   raw: Socket,
   peers: Guard,
   { host, text }: Sent,
-  request: GetRequest,
+  request: RequestOptions,
   reply: PendingReply,
 ): Promise<void> {
   const stream = new GuardedStream(raw, peers);
@@ -98,9 +109,9 @@ async function sendSecure(
 type Sent = Server & { text: string };
 
 /** Where the request goes, and its text. */
-function sent(request: GetRequest, acceptsGzip: boolean): Sent {
+function sent(request: RequestOptions): Sent {
   try {
-    return { ...serverOf(request.url), text: requestText({ ...request, acceptsGzip }) };
+    return { ...serverOf(request.url), text: requestText(request) };
   } catch (error) {
     const isRefused = error instanceof HeaderError || error instanceof UrlError;
     throw isRefused ? new ExchangeError(error.message, { cause: error }) : error;

@@ -1,5 +1,6 @@
 // Reads the response of HTTP/1 into a PendingReply, and ends the connection at its last byte that matters.
 
+import { errorCode } from "../../shared/base/errors/error-code.js";
 import { OUTPUT_LIMIT_BYTES } from "../../shared/contracts/prober.js";
 import { HeadLimitError, ReplyError } from "../../shared/io/http/client/reply-error.js";
 import { ReplyReader } from "../../shared/io/http/client/reply-reader.js";
@@ -24,7 +25,10 @@ export class Http1Reply implements Sink {
   }
 
   fail(error: Error): void {
-    this.reply.fail(error);
+    // Go's client reports a reset once, and reads on: within a head that begins to arrive it is like the end.
+    const isCut = errorCode(error) === "ECONNRESET" && this.reader.hasBegun && this.reader.head === undefined;
+    if (isCut) this.end();
+    else this.reply.fail(error);
   }
 
   private read(step: () => void): void {
@@ -33,6 +37,8 @@ export class Http1Reply implements Sink {
       step();
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error;
+      // What came with the head, or after it, may be no body at all.
+      if (this.settleByHead()) return;
       reply.hasHead = reader.head !== undefined;
       if (error instanceof HeadLimitError) {
         reply.settle(new BodyError(error.message, { cause: error }));
@@ -42,9 +48,17 @@ export class Http1Reply implements Sink {
       reply.reject(new ExchangeError(text, { cause: error }), error.message);
       return;
     }
+    if (this.settleByHead()) return;
     const { head, isComplete } = reader;
     reply.hasHead = head !== undefined;
-    if (head === undefined || !(isComplete || reply.headOnly)) return;
-    reply.settle({ head, body: reply.headOnly ? "" : reader.body().toString("utf8") });
+    if (head !== undefined && isComplete) reply.settle({ head, body: reader.body().toString("utf8") });
+  }
+
+  /** Returns whether the head is all that was needed. */
+  private settleByHead(): boolean {
+    const { head } = this.reader;
+    if (head === undefined || this.reply.needsBody(head)) return false;
+    this.reply.settle({ head, body: "" });
+    return true;
   }
 }

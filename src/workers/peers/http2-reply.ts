@@ -16,13 +16,13 @@ import { OUTPUT_LIMIT_BYTES } from "../../shared/contracts/prober.js";
 import { HeaderError } from "../../shared/io/http/client/headers.js";
 import { http2ErrorName } from "../../shared/io/http/client/http2-errors.js";
 import { http2Fields } from "../../shared/io/http/client/http2-fields.js";
-import type { GetRequest } from "../../shared/io/http/client/redirects.js";
 import { HeadLimitError } from "../../shared/io/http/client/reply-error.js";
 import { MAX_HEAD_BYTES } from "../../shared/io/http/client/reply-reader.js";
+import type { RequestOptions } from "../../shared/io/http/client/request-text.js";
 import { FrameCounter } from "./frame-counter.js";
 import { FramedStream } from "./framed-stream.js";
 import { CONNECTION_BYTES } from "./guarded-source.js";
-import { BodyError, ExchangeError, RefusedError, type PendingReply } from "./pending-reply.js";
+import { BodyError, ExchangeError, RefusedError, type Head as ReplyHead, type PendingReply } from "./pending-reply.js";
 
 /** What HPACK adds to the length of a field (RFC 7541, section 4.1). */
 const FIELD_BYTES = 32;
@@ -35,7 +35,7 @@ type Head = IncomingHttpHeaders & IncomingHttpStatusHeader;
 
 export interface Http2Request {
   socket: TLSSocket;
-  request: GetRequest;
+  request: RequestOptions;
   reply: PendingReply;
 }
 
@@ -61,7 +61,7 @@ export function sendHttp2({ socket, request, reply }: Http2Request): void {
     if (lastStream < FIRST_STREAM && code === constants.NGHTTP2_NO_ERROR) reply.settle(new RefusedError(ends.text));
   });
   session.on("close", () => reply.fail(new Error(ends.text)));
-  const call = requested(() => session.request(withSingleValues(request, reply.headOnly), { endStream: true }), reply);
+  const call = requested(() => session.request(withSingleValues(request), { endStream: true }), reply);
   if (call !== undefined) readReply(call, reply, ends);
 }
 
@@ -102,8 +102,8 @@ function requested(send: () => ClientHttp2Stream, reply: PendingReply): ClientHt
  * Node's client sends several values only of fields that it takes for lists; the others become one (RFC 9110, section
  * 5.3).
  */
-function withSingleValues(request: GetRequest, acceptsGzip: boolean): OutgoingHttpHeaders {
-  const fields = http2Fields({ ...request, acceptsGzip });
+function withSingleValues(request: RequestOptions): OutgoingHttpHeaders {
+  const fields = http2Fields(request);
   const isList = (name: string): boolean => name === "cookie";
   return Object.fromEntries(
     Object.entries(fields).map(([name, values]) => [name, isList(name) ? values : values.join(", ")]),
@@ -115,9 +115,10 @@ function readReply(call: ClientHttp2Stream, reply: PendingReply, ends: Connectio
   let headBytes = 0;
   const pieces: Buffer[] = [];
   let size = 0;
+  const replyHead = (): ReplyHead => ({ status: head[":status"] ?? 0, field: (name) => fieldOf(head, name) });
   const end = (): void => {
     const body = Buffer.concat(pieces).subarray(0, OUTPUT_LIMIT_BYTES).toString("utf8");
-    reply.settle({ head: { status: head[":status"] ?? 0, field: (name) => fieldOf(head, name) }, body });
+    reply.settle({ head: replyHead(), body });
   };
   const count = (fields: readonly string[]): void => {
     headBytes += fields.reduce((sum, text) => sum + text.length + FIELD_BYTES / 2, 0);
@@ -128,7 +129,7 @@ function readReply(call: ClientHttp2Stream, reply: PendingReply, ends: Connectio
     head = headers;
     reply.hasHead = true;
     count(raw);
-    if (reply.headOnly) end();
+    if (!reply.isSettled && !reply.needsBody(replyHead())) end();
   });
   call.on("data", (piece: Buffer) => {
     pieces.push(piece);

@@ -12,8 +12,11 @@ const TIMED_OUT_IN_BODY = "context deadline exceeded (Client.Timeout or context 
 /** Fields of the head that a caller reads. */
 export const FIELDS = ["Location"];
 
+export type Head = Pick<ReplyHead, "status" | "field">;
+
 export interface Reply {
-  head: Pick<ReplyHead, "status" | "field">;
+  head: Head;
+  /** "" if it was not needed. */
   body: string;
 }
 
@@ -39,8 +42,8 @@ export class PendingReply {
   private readonly onAbort = (): void => this.reject(new ExchangeError(TIMED_OUT_AT_HEADERS), TIMED_OUT_IN_BODY);
 
   constructor(
-    /** Only the head counts; no body is awaited. */
-    readonly headOnly: boolean,
+    /** Whether the response is incomplete until its body is here. */
+    readonly needsBody: (head: Head) => boolean,
     private readonly signal: AbortSignal,
     private readonly done: (outcome: Reply | Error) => void,
   ) {

@@ -45,10 +45,11 @@ import { quote } from "../../../src/shared/base/text/quote.js";
 import { withoutTrailing } from "../../../src/shared/base/text/without-trailing.js";
 import { parseMountinfo, parseMountsWithin, unescapeMountField } from "../../../src/shared/io/fs/mountinfo.js";
 import { isAscii } from "../../../src/shared/io/http/bytes.js";
-import { canonicalName, hasToken } from "../../../src/shared/io/http/client/headers.js";
+import { hasToken } from "../../../src/shared/io/http/client/headers.js";
 import { ReplyReader } from "../../../src/shared/io/http/client/reply-reader.js";
 import { hostOf } from "../../../src/shared/io/http/client/request-text.js";
 import { parseUrl, resolveUrl } from "../../../src/shared/io/http/client/url.js";
+import { canonicalName } from "../../../src/shared/io/http/field-name.js";
 import { candidates } from "../../../src/shared/io/net/pod-lookups.js";
 import { jsonOf } from "../../../src/shared/kubernetes/api/client/call/body.js";
 import { LineCutter } from "../../../src/shared/kubernetes/api/client/call/line-cutter.js";
@@ -476,9 +477,9 @@ export const PARSERS: Readonly<Record<string, Row>> = {
   },
   "headers and URLs of a manifest URL": {
     functions: [
-      "headers: canonicalName",
+      "field-name: canonicalName",
       "headers: hasToken",
-      "url: parseUrl",
+      "url: parseUrlBytes",
       "url: resolveUrl",
       "url-escapes: escape",
       "url-escapes: escapedForm",

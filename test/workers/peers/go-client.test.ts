@@ -1,27 +1,27 @@
-// Each case of test/facts/http-client.jsonl: what a server sends, and what upstream's prober, on Go's net/http, made of
-// it. The same bytes through the peers thread's actions give the same requests and the same result.
+// Each case of test/facts/http-client.jsonl: what a server sends, and what upstream's prober or its httpGet hooks, on
+// Go's net/http, made of it. The same bytes through the peers thread's actions give the same requests and the same
+// result.
 // @headline Probes and hooks | Probes read responses as Go does. | every recorded exchange
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:net";
-import { before, describe, test, type TestContext } from "node:test";
+import { before, describe, test } from "node:test";
 import { messageOf } from "../../../src/shared/base/errors/thrown.js";
-import { requestOf } from "../../../src/shared/io/http/client/get-action.js";
+import { requestOf, type GetAction } from "../../../src/shared/io/http/client/get-action.js";
 import { requestText } from "../../../src/shared/io/http/client/request-text.js";
 import { UrlError } from "../../../src/shared/io/http/url-escapes.js";
+import { podUid } from "../../../src/shared/kubernetes/identifiers.js";
 import type { RunResult } from "../../../src/shared/node/probes/run.js";
-import { listen, PATIENCE_MS, runPeerProbe, USER_AGENT } from "../../support/probe-kit.js";
+import { CaseServer, type RecordedReplies } from "../../support/case-server.js";
+import { PATIENCE_MS, peerActions, runPeerProbe, USER_AGENT } from "../../support/probe-kit.js";
 
-interface Case {
+interface Case extends RecordedReplies {
   name: string;
+  /** Absent: a probe. */
+  kind?: "hook";
   path: string;
   host?: string;
   headers?: { Name: string; Value: string }[];
-  /** Byte strings, one a connection; the last one repeats. PORT stands for the server's port. */
-  replies: string[];
-  /** The connection stays open after the reply. */
-  open?: boolean;
   /** Absent: the usual one. */
   requests?: string[];
   outcome: string;
@@ -31,37 +31,8 @@ interface Case {
 /** For cases in which the server leaves the client waiting. */
 const SHORT_MS = 300;
 const LANES = 8;
+const HOOK_USER_AGENT = "kube-lifecycle/1.36";
 const USUAL = `GET / HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nUser-Agent: ${USER_AGENT}\r\nAccept: */*\r\nConnection: close\r\n\r\n`;
-
-/** A server that gives one case after another. */
-class CaseServer {
-  requests: string[] = [];
-  current: Case | undefined;
-  port = 0;
-
-  async listen(t: TestContext): Promise<void> {
-    const server = createServer({ allowHalfOpen: true }, (socket) => {
-      const { replies = [], open = false } = this.current ?? {};
-      const { requests } = this;
-      const index = requests.push("") - 1;
-      const reply = replies[Math.min(index, replies.length - 1)] ?? "";
-      socket.on("error", () => undefined);
-      socket.on("data", (piece: Buffer) => {
-        const request = (requests[index] ?? "") + piece.toString("latin1");
-        requests[index] = request;
-        if (!request.endsWith("\r\n\r\n")) return;
-        socket.write(Buffer.from(reply.replaceAll("PORT", String(this.port)), "latin1"));
-        if (!open) socket.end();
-      });
-    });
-    this.port = await listen(t, server);
-  }
-
-  begin(one: Case): void {
-    this.current = one;
-    this.requests = [];
-  }
-}
 
 describe("replies, requests and redirects as Go's client has them", () => {
   let cases: Case[] = [];
@@ -94,16 +65,26 @@ async function compared(server: CaseServer, one: Case): Promise<string | undefin
   const { port, requests } = server;
   const headers = (one.headers ?? []).map(({ Name: name, Value: value }) => ({ name, value }));
   const action = { type: "http", scheme: "http", host: "127.0.0.1", port, path: one.path, headers } as const;
-  const timesOut = /deadline exceeded/.test(one.output);
-  const result: RunResult = await runPeerProbe(action, timesOut ? SHORT_MS : PATIENCE_MS).catch((error: unknown) => ({
+  const timeoutMs = /deadline exceeded/.test(one.output) ? SHORT_MS : PATIENCE_MS;
+  const run = one.kind === "hook" ? runHook(action, timeoutMs) : runPeerProbe(action, timeoutMs);
+  const result: RunResult = await run.catch((error: unknown) => ({
     outcome: "error" as const,
     output: messageOf(error),
   }));
-  const shown = (text: string): string => text.replaceAll(String(port), "PORT");
   const wanted = JSON.stringify([one.outcome, one.output, one.requests ?? [USUAL]]);
-  const got = JSON.stringify([result.outcome, shown(result.output), requests.map(shown)]);
+  const sent = requests.map((request) => server.shown(one.kind === "hook" ? asKeptAlive(request) : request));
+  const got = JSON.stringify([result.outcome, server.shown(result.output), sent]);
   return wanted === got ? undefined : `  upstream ${wanted}\n  here     ${got}`;
 }
+
+async function runHook(action: GetAction, timeoutMs: number): Promise<RunResult> {
+  const hook = { uid: podUid("u1"), action, userAgent: HOOK_USER_AGENT };
+  const reply = await peerActions().hook(hook, AbortSignal.timeout(timeoutMs));
+  return reply.ok ? { outcome: "success", output: "" } : { outcome: "failure", output: reply.message };
+}
+
+/** Upstream's hooks keep their connections; here each has one of its own. */
+const asKeptAlive = (request: string): string => request.replace(/\r\nConnection: close(?=\r\n\r\n$)/, "");
 
 /** Hosts that are not this machine: only the request's text. */
 function comparedRequest({ host = "", path, headers = [], requests, outcome }: Case): string | undefined {

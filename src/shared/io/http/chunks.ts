@@ -31,10 +31,10 @@ export class Chunks {
   }
 
   /**
-   * Takes the piece from `at` on; gives each part of the data. Returns where it stopped: behind the body, once that is
-   * done. Throws ChunkError.
+   * Takes the piece from `at` on; gives each part of the data, until `onData` returns false. Returns where it stopped:
+   * behind the body, once that is done. Throws ChunkError.
    */
-  read(piece: Buffer, at: number, onData: (data: Buffer) => void): number {
+  read(piece: Buffer, at: number, onData: (data: Buffer) => boolean): number {
     let position = at;
     while (position < piece.length && this.state !== "done") {
       switch (this.state) {
@@ -43,10 +43,11 @@ export class Chunks {
           break;
         case "data": {
           const end = Math.min(piece.length, position + this.left);
-          onData(piece.subarray(position, end));
+          const wantsMore = onData(piece.subarray(position, end));
           this.left -= end - position;
           position = end;
           if (this.left === 0) this.state = "data-end";
+          if (!wantsMore) return position;
           break;
         }
         case "data-end":

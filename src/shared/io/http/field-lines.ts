@@ -3,6 +3,7 @@
 // kept here but the line that the next one may continue.
 
 import { quoteBytes, trimBlanks } from "./bytes.js";
+import { canonicalName } from "./field-name.js";
 
 /** A token, RFC 9110 section 5.6.2, or one with spaces in it, which net/textproto bears. */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z ]+$/;
@@ -53,7 +54,8 @@ export class FieldLines {
     const colon = line.indexOf(":");
     const name = line.slice(0, colon);
     const value = line.slice(colon + 1);
-    if (!NAME.test(name) || WRONG_VALUE.test(value)) throw this.malformed("header line", line);
+    if (!NAME.test(name)) throw this.malformed("header line", line);
+    if (WRONG_VALUE.test(value)) throw this.malformed("header line", `${canonicalName(name)}:${value}`);
     this.reader.onField(name, value.replace(/^[ \t]+/, ""));
   }
 

@@ -1,8 +1,8 @@
 // How the body of a response ends, from its head (RFC 9112, section 6.3, as Go's net/http has it).
 
 import { quoteBytes, trimBlanks } from "../bytes.js";
+import { canonicalName } from "../field-name.js";
 import type { HeaderBlock } from "./header-block.js";
-import { canonicalName } from "./headers.js";
 import { ReplyError } from "./reply-error.js";
 
 export type Framing =

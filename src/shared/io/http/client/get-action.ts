@@ -6,7 +6,7 @@ import { toBytes } from "../bytes.js";
 import { escape, UrlError } from "../url-escapes.js";
 import { Headers } from "./headers.js";
 import type { GetRequest } from "./redirects.js";
-import { parseUrl, urlBytes, type GoUrl } from "./url.js";
+import { parseUrl, parseUrlBytes, urlBytes, type GoUrl } from "./url.js";
 
 /** An httpGet action with nothing left to resolve. */
 export interface GetAction {
@@ -24,7 +24,7 @@ export function requestOf({ scheme, host, port, path, headers: given }: GetActio
   const address = host.includes(":") || isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
   const written = { ...pathUrl(path), scheme, host: toBytes(address) };
   // Written and read once more: a host that makes no URL is found here, not on the wire.
-  const url = parseUrl(Buffer.from(urlBytes(written), "latin1").toString("utf8"));
+  const url = parseUrlBytes(urlBytes(written));
   const headers = new Headers();
   for (const { name, value } of given) headers.add(name, value);
   if (!headers.has("User-Agent")) headers.set("User-Agent", userAgent);

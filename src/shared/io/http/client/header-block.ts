@@ -1,7 +1,7 @@
 // Header fields of a response. Invariant: only fields that a caller named are kept in memory.
 
 import { FieldLines } from "../field-lines.js";
-import { canonicalName } from "./headers.js";
+import { canonicalName } from "../field-name.js";
 import { ReplyError } from "./reply-error.js";
 
 export class HeaderBlock {

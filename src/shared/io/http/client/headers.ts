@@ -2,24 +2,12 @@
 // sent.
 // Invariant: names and values are byte strings (bytes.ts).
 
-import { quote } from "../../../base/text/quote.js";
-import { toBytes } from "../bytes.js";
-
-/** RFC 9110, section 5.6.2. */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+import { quoteBytes, toBytes } from "../bytes.js";
+import { canonicalName, TOKEN } from "../field-name.js";
 
 /** The header cannot be sent. */
 export class HeaderError extends Error {
   override readonly name = "HeaderError";
-}
-
-/** Longer names are no header's: they stay as they are. */
-const MAX_CANONICAL = 1024;
-
-/** "x-forwarded-for" is "X-Forwarded-For"; a name that is no token stays as it is. */
-export function canonicalName(name: string): string {
-  if (name.length > MAX_CANONICAL || !TOKEN.test(name)) return name;
-  return name.toLowerCase().replace(/(?<=^|-)[a-z]/g, (letter) => letter.toUpperCase());
 }
 
 const TOKENS = {
@@ -74,10 +62,10 @@ export class Headers {
   /** Sorted by name. Throws HeaderError when a field cannot be sent. */
   *fields(): Generator<[name: string, value: string]> {
     for (const [name, values] of [...this.byName].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      if (!TOKEN.test(name)) throw new HeaderError(`net/http: invalid header field name ${quote(name)}`);
+      if (!TOKEN.test(name)) throw new HeaderError(`net/http: invalid header field name ${quoteBytes(name)}`);
       for (const value of values) {
         if (/[\x00-\x08\x0a-\x1f\x7f]/.test(value)) {
-          throw new HeaderError(`net/http: invalid header field value for ${quote(name)}`);
+          throw new HeaderError(`net/http: invalid header field value for ${quoteBytes(name)}`);
         }
         yield [name, value];
       }

@@ -3,7 +3,7 @@
 
 import { quoteBytes } from "../bytes.js";
 import { HeaderError, type Headers } from "./headers.js";
-import { hostOf, withCredentials, type RequestOptions } from "./request-text.js";
+import { hostOf, mayAskForGzip, withCredentials, type RequestOptions } from "./request-text.js";
 import { requestUri } from "./url.js";
 
 /** Fields that another part of the request has, or that belong to one connection. */
@@ -36,9 +36,7 @@ export function http2Fields({ url, host, headers, acceptsGzip = false }: Request
   else fields["user-agent"] = [userAgent];
   // Node's client sends no other value.
   if (fields["te"]?.join() !== "trailers") delete fields["te"];
-  if (acceptsGzip && headers.get("Accept-Encoding") === "" && headers.get("Range") === "") {
-    fields["accept-encoding"] = ["gzip"];
-  }
+  if (acceptsGzip && mayAskForGzip(headers)) fields["accept-encoding"] = ["gzip"];
   return fields;
 }
 

@@ -1,11 +1,11 @@
 // Redirects of a GET as Go's http.Client follows them (https://pkg.go.dev/net/http#Client): which response is one, and
 // what is sent next.
 
-import { fromBytes, quoteBytes } from "../bytes.js";
+import { quoteBytes } from "../bytes.js";
 import { UrlError } from "../url-escapes.js";
 import type { Headers } from "./headers.js";
 import type { ReplyHead } from "./reply-reader.js";
-import { hostnameOf, parseUrl, resolveUrl, urlBytes, type GoUrl } from "./url.js";
+import { hostnameOf, parseUrlBytes, resolveUrl, urlBytes, type GoUrl } from "./url.js";
 
 /** Requests in a row. */
 export const MAX_REQUESTS = 10;
@@ -48,7 +48,7 @@ export function redirectOf(
   if (!REDIRECTS.has(head.status) || location === "") return undefined;
   let url: GoUrl;
   try {
-    url = resolveUrl(last.url, fromBytes(location));
+    url = resolveUrl(last.url, location);
   } catch (error) {
     if (!(error instanceof UrlError)) throw error;
     throw new LocationError(`failed to parse Location header ${quoteBytes(location)}: ${error.message}`, {
@@ -60,7 +60,7 @@ export function redirectOf(
   const referer = refererOf(last.url, url, headers.get("Referer"));
   if (referer !== "") headers.set("Referer", referer);
   // A caller's own Host stays with a relative location.
-  const keepsHost = last.host !== "" && last.host !== last.url.host && parseUrl(fromBytes(location)).scheme === "";
+  const keepsHost = last.host !== "" && last.host !== last.url.host && parseUrlBytes(location).scheme === "";
   return { location, request: { url, host: keepsHost ? last.host : "", headers } };
 }
 

@@ -56,6 +56,11 @@ export class ReplyReader {
     return this.final;
   }
 
+  /** A byte of the head is here. */
+  get hasBegun(): boolean {
+    return this.headBytes > 0;
+  }
+
   /** The body has ended, or enough of it is here. Further bytes mean nothing. */
   get isComplete(): boolean {
     return this.isWhole;
@@ -143,11 +148,13 @@ export class ReplyReader {
     }
   }
 
-  private keep(data: Buffer): void {
+  /** Returns false when a part was more than is wanted: what follows it in the piece is not read. */
+  private keep(data: Buffer): boolean {
     const wanted = data.subarray(0, this.limits.bodyBytes - this.size);
     if (wanted.length > 0) this.pieces.push(wanted);
     this.size += wanted.length;
     if (this.size >= this.limits.bodyBytes) this.isWhole = true;
+    return wanted.length === data.length;
   }
 
   /** A line without its end is a line, too; then what follows is missing. */

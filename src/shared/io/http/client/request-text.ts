@@ -30,9 +30,7 @@ export function requestText({ url, host, headers, acceptsGzip = false }: Request
   const userAgent = headers.has("User-Agent") ? headers.get("User-Agent") : "Go-http-client/1.1";
   if (userAgent !== "") lines.push(`User-Agent: ${trimBlanks(userAgent)}`);
   for (const [name, value] of fields) if (!OWN.has(name)) lines.push(`${name}: ${trimBlanks(value)}`);
-  if (acceptsGzip && headers.get("Accept-Encoding") === "" && headers.get("Range") === "") {
-    lines.push("Accept-Encoding: gzip");
-  }
+  if (acceptsGzip && mayAskForGzip(headers)) lines.push("Accept-Encoding: gzip");
   if (mustAskToClose(headers)) lines.push("Connection: close");
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
@@ -45,6 +43,10 @@ export function withCredentials({ user }: GoUrl, headers: Headers): Headers {
   all.set("Authorization", `Basic ${pair.toString("base64")}`);
   return all;
 }
+
+/** A caller that asks for an encoding, or for a part, decodes the body by itself. */
+export const mayAskForGzip = (headers: Headers): boolean =>
+  headers.get("Accept-Encoding") === "" && headers.get("Range") === "";
 
 function mustAskToClose(headers: Headers): boolean {
   const connection = headers.all("Connection");

@@ -31,8 +31,10 @@ interface UserInfo {
 export const MAX_BYTES = 64 * 1024;
 
 /** Throws UrlError. */
-export function parseUrl(text: string): GoUrl {
-  const bytes = toBytes(text);
+export const parseUrl = (text: string): GoUrl => parseUrlBytes(toBytes(text));
+
+/** Reads a byte string, which need not be UTF-8: a Location header is one. Throws UrlError. */
+export function parseUrlBytes(bytes: string): GoUrl {
   if (bytes.length > MAX_BYTES) throw new UrlError(`the URL has more than ${MAX_BYTES} bytes`);
   const [whole, fragment = ""] = cut(bytes, "#");
   const url = named(whole, () => parse(whole));
@@ -125,9 +127,9 @@ function cut(text: string, separator: string): [before: string, after: string | 
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)];
 }
 
-/** The URL that a reference, such as a Location header, names from `base`. Throws UrlError. */
+/** The URL that a reference, such as a Location header, names from `base`; a byte string. Throws UrlError. */
 export function resolveUrl(base: GoUrl, reference: string): GoUrl {
-  const ref = parseUrl(reference);
+  const ref = parseUrlBytes(reference);
   if (ref.scheme !== "" || ref.host !== "" || ref.user !== undefined) {
     return { ...ref, scheme: ref.scheme === "" ? base.scheme : ref.scheme, path: resolvePath(ref.path, "") };
   }
@@ -138,7 +140,8 @@ export function resolveUrl(base: GoUrl, reference: string): GoUrl {
     user: base.user,
     host: base.host,
     path: resolvePath(base.path, ref.path),
-    query: isSame ? base.query : ref.query,
+    // An empty query is not inherited.
+    query: isSame ? (base.query === "" ? undefined : base.query) : ref.query,
     fragment: isSame && ref.fragment === "" ? base.fragment : ref.fragment,
   };
 }

@@ -6,7 +6,7 @@
 // Source: https://pkg.go.dev/net/http#Server, RFC 9112 sections 3.2 and 6
 
 import { quoteBytes, trimBlanks } from "../bytes.js";
-import { canonicalName } from "../client/headers.js";
+import { canonicalName } from "../field-name.js";
 import {
   badRequest,
   malformed,

@@ -224,7 +224,7 @@ export class RequestReader {
   private readChunked(piece: Buffer, at: number): number {
     const data: Buffer[] = [];
     try {
-      const end = this.chunks.read(piece, at, (part) => data.push(part));
+      const end = this.chunks.read(piece, at, (part) => data.push(part) > 0);
       this.passChunk(data);
       if (this.chunks.isDone) {
         this.sink.pass(LAST_CHUNK);
