@@ -7,6 +7,7 @@ import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { fromBytes } from "../../../shared/io/http/bytes.js";
 import { Headers, HeaderError } from "../../../shared/io/http/client/headers.js";
 import { LocationError, MAX_REQUESTS, redirectOf, type GetRequest } from "../../../shared/io/http/client/redirects.js";
+import { mayAskForGzip } from "../../../shared/io/http/client/request-text.js";
 import { parseUrl } from "../../../shared/io/http/client/url.js";
 import { UrlError } from "../../../shared/io/http/url-escapes.js";
 import { MANIFEST_LIMIT, publicUrl } from "./decode-job.js";
@@ -42,7 +43,8 @@ export async function fetchManifest(
 ): Promise<Uint8Array> {
   const name = publicUrl(url);
   try {
-    return await bodyOf(await follow(firstRequest(url, header), signal));
+    const first = firstRequest(url, header);
+    return await bodyOf(await follow(first, signal), mayAskForGzip(first.headers));
   } catch (error) {
     signal.throwIfAborted();
     if (!EXPECTED.some((type) => error instanceof type)) throw error;
@@ -70,13 +72,14 @@ async function follow(first: GetRequest, signal: AbortSignal): Promise<WholeRepl
   }
 }
 
-async function bodyOf({ head, body }: WholeReply): Promise<Uint8Array> {
+/** @param decodes the request asked for gzip; else the body is used as it came */
+async function bodyOf({ head, body }: WholeReply, decodes: boolean): Promise<Uint8Array> {
   if (head.status !== 200) {
     throw new GetOnceError(
       `the server responded with ${head.status} ${fromBytes(head.reason.slice(0, 256))}`.trimEnd(),
     );
   }
-  const isZipped = head.field("Content-Encoding")?.toLowerCase() === "gzip";
+  const isZipped = decodes && head.field("Content-Encoding")?.toLowerCase() === "gzip";
   const text = isZipped ? await unzipped(body) : body;
   if (text.length > MANIFEST_LIMIT) throw tooLarge();
   if (text.length === 0) throw new EmptyManifestError();
