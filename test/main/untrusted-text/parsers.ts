@@ -581,7 +581,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "module-verbosity: matchGlob",
   ],
   "the head of a request, which its reader bounds; the server thread reads it": [
-    "clean-path: redirectLocation",
+    "clean-path: locationOf",
     "host: parseHost",
     "read-request: readHttp2",
     "request-line: parseRequestLine",

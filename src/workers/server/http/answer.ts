@@ -23,7 +23,7 @@ export interface Call {
   readonly target: Target;
   /** undefined: no route has this path, or the client is sent to another. */
   readonly route: Route | undefined;
-  /** Where the client is sent, as its path is not written as this server has it; undefined: nowhere. */
+  /** Where the client is sent, as its path is not written as this server has it, a byte string; undefined: nowhere. */
   readonly redirect: string | undefined;
   /** Segments of the path that the route leaves open, by their names. */
   readonly params: Params;

@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { escapeHtml } from "../../../shared/base/text/escape.js";
-import { REDIRECT_STATUS } from "../../../shared/io/http/server/clean-path.js";
+import { locationOf, REDIRECT_STATUS } from "../../../shared/io/http/server/clean-path.js";
 
 export const TEXT = "text/plain; charset=utf-8";
 
@@ -65,12 +65,12 @@ export function replyNoSuchRoute(response: ServerResponse): void {
   replyPlain(response, 404, "404: Page Not Found");
 }
 
-/** The client is to send its request to another path. Texts are those of Go's server. */
-export function replyRedirect(response: ServerResponse, method: string, location: string): void {
+/** The client is to send its request to another path, a byte string. Texts are those of Go's server. */
+export function replyRedirect(response: ServerResponse, method: string, url: string): void {
   const hasPage = method === "GET" || method === "HEAD";
-  const page = method === "GET" ? `<a href="${escapeHtml(location)}">Temporary Redirect</a>.\n\n` : "";
+  const page = method === "GET" ? `<a href="${escapeHtml(url)}">Temporary Redirect</a>.\n\n` : "";
   const type: Record<string, string> = hasPage ? { "Content-Type": "text/html; charset=utf-8" } : {};
-  send(response, REDIRECT_STATUS, { ...type, Location: location }, page);
+  send(response, REDIRECT_STATUS, { ...type, Location: locationOf(url) }, Buffer.from(page, "latin1"));
 }
 
 /** The path exists, for other methods: upstream's router sends this response without a newline. */

@@ -5,7 +5,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ReadRequest } from "../../../shared/io/http/read-request.js";
-import { cleanedPath, redirectLocation } from "../../../shared/io/http/server/clean-path.js";
+import { cleanedPath, redirectUrl } from "../../../shared/io/http/server/clean-path.js";
 import { pathSegments, type Target } from "../../../shared/io/http/target.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { Call, Route, Upgrade } from "./answer.js";
@@ -36,7 +36,7 @@ export class Router {
     const cleaned = method === "CONNECT" ? undefined : cleanedPath(target);
     const segments = cleaned === undefined ? target.segments : pathSegments(cleaned).segments;
     const path = this.table.slashedPath(segments) ?? cleaned;
-    return path === undefined ? undefined : redirectLocation(path, target);
+    return path === undefined ? undefined : redirectUrl(path, target);
   }
 
   /** Answers one request; never throws, never rejects. */

@@ -11,10 +11,13 @@ export const REDIRECT_STATUS = 307;
 /** A path that has neither "//" nor a dot segment. */
 const CLEAN = /^(?:\/(?!\/|\.{1,2}(?:\/|$))[^/]*)+$/;
 
-/** The clean path of a target, escaped; undefined: its path is clean. */
+/**
+ * The clean path of a target, escaped; undefined: its path is clean. An escaped dot is a dot only if another byte of
+ * the path should have been escaped, and was not: Go writes such a path anew.
+ */
 export function cleanedPath({ raw }: Pick<Target, "raw">): string | undefined {
-  if (CLEAN.test(raw.path)) return undefined;
   const escaped = escapedForm(raw.path, "path");
+  if (CLEAN.test(escaped)) return undefined;
   const cleaned = clean(escaped);
   return cleaned === escaped ? undefined : cleaned;
 }
@@ -30,8 +33,11 @@ function clean(path: string): string {
   return `/${kept.join("/")}${slash}`;
 }
 
-/** The Location header. `path`: of a URL; Go escapes it once more. */
-export function redirectLocation(path: string, { raw }: Pick<Target, "raw">): string {
-  const query = raw.query.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`);
+/** Where a client is redirected, a byte string. `path`: of a URL; Go escapes it once more. */
+export function redirectUrl(path: string, { raw: { query } }: Pick<Target, "raw">): string {
   return `${escape(path, "path")}${query === "" ? "" : `?${query}`}`;
 }
+
+/** The Location header of that URL. */
+export const locationOf = (url: string): string =>
+  url.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`);
