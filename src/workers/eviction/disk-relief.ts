@@ -6,7 +6,6 @@ import type { EvictionPod, EvictionUpcalls } from "../../shared/contracts/evicti
 import { EVICTION_MEASURE, EVICTION_RECLAIM } from "../../shared/contracts/thread-ops.js";
 import type { EvictionThreshold } from "../../shared/kubernetes/api/eviction-threshold.js";
 import { value } from "../../shared/kubernetes/api/quantity.js";
-import type { PodUid } from "../../shared/kubernetes/identifiers.js";
 import type { LastingErrors } from "../../shared/telemetry/log/lasting-errors.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { Disks } from "./disks.js";
@@ -72,9 +71,8 @@ export class DiskRelief {
       }
     }
     board.setOp(EVICTION_MEASURE);
-    const measured = measuredOf(layout, threshold.signal);
-    const uids = (): PodUid[] => podStore.candidates().map(({ uid }) => uid);
-    await figures.measure(uids(), FIGURES_MS, FIGURES_MS, measured.layers);
+    const uids = podStore.candidates().map(({ uid }) => uid);
+    await figures.measure(uids, FIGURES_MS, FIGURES_MS, needsLayers(layout, threshold));
     const unknown = podStore.candidates().filter((pod) => figures.diskOf(pod) === undefined);
     if (unknown.length > 0) {
       await figures.measure(
@@ -158,4 +156,9 @@ export class DiskRelief {
     }
     return { containers };
   }
+}
+
+/** For the usage that decides, or for the containers' usage in the message, whatever disk they are on. */
+function needsLayers(layout: DiskLayout, { signal }: EvictionThreshold): boolean {
+  return measuredOf(layout, signal).layers || SIGNAL_FACTS[signal].resource === "ephemeral-storage";
 }
