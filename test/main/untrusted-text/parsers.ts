@@ -402,7 +402,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
   "texts that become one line": { functions: ["printable: oneLine"], parse: [oneLine] },
   "texts that should be ASCII": { functions: ["bytes: isAscii"], parse: [isAscii] },
   "hosts of probes and hooks": {
-    functions: ["request-text: hostOf"],
+    functions: ["request-text: hostOf", "punycode: punycodeHost"],
     parse: [hostOf],
     frames: [
       ["", ""],

@@ -198,6 +198,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/shared/io/http/chunks.ts: MAX_EXCESS",
     "src/shared/io/http/chunks.ts: MAX_LINE",
     "src/shared/io/http/field-name.ts: MAX_CANONICAL",
+    "src/shared/io/http/client/punycode.ts: MAX_HOST",
     "src/shared/io/http/client/redirects.ts: MAX_REQUESTS",
     "src/shared/io/net/hosts-search.ts: LONGEST_LINE",
     "src/shared/io/net/hosts-search.ts: MOST_NAMES",

@@ -1,9 +1,9 @@
 // The text of a GET request as Go's net/http writes it (https://pkg.go.dev/net/http#Request.Write), for a connection
 // that is used once.
 
-import { domainToASCII } from "node:url";
 import { fromBytes, isAscii, trimBlanks } from "../bytes.js";
 import { HeaderError, hasToken, type Headers } from "./headers.js";
+import { punycodeHost } from "./punycode.js";
 import { requestUri, type GoUrl } from "./url.js";
 
 /** Fields of the caller that the client writes by itself, or must not write. */
@@ -65,7 +65,7 @@ export function hostOf(host: string): string | undefined {
 /** Names in other scripts are sent in Punycode (RFC 3492). */
 function asciiHost(host: string): string {
   const [, name = host, port = ""] = /^([^:]*)(:[0-9]*)?$/.exec(host) ?? [];
-  const ascii = domainToASCII(name);
-  if (ascii === "") throw new HeaderError("idna: invalid label");
+  const ascii = punycodeHost(name);
+  if (ascii === undefined) throw new HeaderError("idna: invalid label");
   return ascii + port;
 }
