@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { checkTypes } from "../../../src/workers/apiserver/objects/field-types.js";
 import type { ApiObject, Fields } from "../../../src/workers/apiserver/objects/object.js";
+import { readFields } from "../../../src/workers/apiserver/objects/read-fields.js";
 import { boundedTree, MAX_DEPTH } from "../../../src/workers/apiserver/objects/tree.js";
 import { applyJsonPatch, MAX_COPIED, MAX_OPERATIONS } from "../../../src/workers/apiserver/patch/json-patch.js";
 import { ListIndex } from "../../../src/workers/apiserver/patch/list-index.js";
@@ -138,8 +138,8 @@ describe("a tree of a client", () => {
   it("refuses an integer beyond 64 bits where a field has one", () => {
     const spec = { containers: [], terminationGracePeriodSeconds: 1e20 };
     const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec } as ApiObject;
-    assert.throws(() => checkTypes(boundedTree(pod) as ApiObject), { code: 400 });
-    checkTypes({ ...pod, spec: { ...spec, terminationGracePeriodSeconds: Number.MAX_SAFE_INTEGER } });
+    assert.throws(() => readFields(boundedTree(pod) as ApiObject), { code: 400 });
+    readFields({ ...pod, spec: { ...spec, terminationGracePeriodSeconds: Number.MAX_SAFE_INTEGER } });
   });
 });
 

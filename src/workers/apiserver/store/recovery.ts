@@ -3,8 +3,8 @@
 
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { checkTypes } from "../objects/field-types.js";
 import type { ApiObject } from "../objects/object.js";
+import { readFields } from "../objects/read-fields.js";
 import type { Resource } from "../objects/resource.js";
 import type { Entry, Journal } from "./journal.js";
 import { digestOf, objectOf, textOf } from "./object-file.js";
@@ -89,7 +89,7 @@ class Recovery {
         files.know(path, digest);
         return;
       }
-      checkTypes(object);
+      readFields(object);
       const metadata = { ...object.metadata, resourceVersion: String(++this.revision) };
       this.takeBehind(path, resource, { ...object, metadata });
     } catch (error) {

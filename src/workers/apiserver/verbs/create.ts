@@ -5,24 +5,21 @@ import { randomUUID } from "node:crypto";
 import { quote } from "../../../shared/base/text/quote.js";
 import { strategyOf } from "../kinds/others.js";
 import { alreadyExists, ApiError, badRequest, forbidden, invalid, notFound } from "../objects/errors.js";
-import { checkTypes } from "../objects/field-types.js";
 import { metadataErrors } from "../objects/metadata.js";
 import { fillName, nameErrors } from "../objects/names.js";
-import { readNulls } from "../objects/null-values.js";
 import { copyOf, nowText, removeField, type ApiObject } from "../objects/object.js";
 import { apiVersionOf, type Resource } from "../objects/resource.js";
 import { resourceNamed } from "../objects/resources.js";
 import { keyOf } from "../store/tables.js";
 import type { Target, WriteContext } from "../world.js";
-import { dropUnknownFields } from "./unknown-fields.js";
+import { readObject } from "./read-object.js";
 
 /** @param managed its managedFields are this server's; those of a client do not count */
 export function createObject(target: Target, body: ApiObject, context: WriteContext, managed = false): ApiObject {
   const { resource, namespace } = target;
   const { world, tx, dryRun } = context;
-  const object = readNulls(copyOf(checkedBody(resource, body)));
-  checkTypes(object);
-  dropUnknownFields(object, context);
+  const object = copyOf(checkedBody(resource, body));
+  readObject(object, context);
   const { metadata } = object;
   if (!managed) removeField(metadata, "managedFields");
   if (target.name !== "" && metadata.name === "") metadata.name = target.name;

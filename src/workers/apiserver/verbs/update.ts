@@ -3,9 +3,7 @@
 
 import { strategyOf } from "../kinds/others.js";
 import { badRequest, conflict, FieldError, invalid, MODIFIED, notFound } from "../objects/errors.js";
-import { checkTypes } from "../objects/field-types.js";
 import { metadataErrors } from "../objects/metadata.js";
-import { readNulls } from "../objects/null-values.js";
 import { copyOf, isSame, removeField, type ApiObject } from "../objects/object.js";
 import type { Resource } from "../objects/resource.js";
 import { dropChanged } from "../patch/ownership.js";
@@ -13,7 +11,7 @@ import { keyOf } from "../store/tables.js";
 import type { Target, WriteContext } from "../world.js";
 import { checkedBody, createObject, setNamespace } from "./create.js";
 import { removeObject } from "./delete.js";
-import { dropUnknownFields } from "./unknown-fields.js";
+import { readObject } from "./read-object.js";
 
 const SERVER_FIELDS = ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"];
 
@@ -29,9 +27,8 @@ export function updateObject(
   const { tx, dryRun } = context;
   const old = tx.get(resource, keyOf(namespace, name));
   if (old === undefined) throw notFound(resource, name);
-  const wanted = readNulls(checkedBody(resource, change(copyOf(old))));
-  checkTypes(wanted);
-  dropUnknownFields(wanted, context);
+  const wanted = checkedBody(resource, change(copyOf(old)));
+  readObject(wanted, context);
   setNamespace(target, wanted);
   checkIdentity(resource, wanted, old, name);
   const next = merged(resource, wanted, old, subresource);
