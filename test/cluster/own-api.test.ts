@@ -28,7 +28,7 @@ const columns = (line: string | undefined): string[] => (line ?? "").trim().spli
 
 describe("kubectl on a node without a cluster", () => {
   before(async () => {
-    own = await OwnApiNode.start();
+    own = await OwnApiNode.start({ env: { NODELET_FAULTS: "1" } });
     ({ kubectl } = own);
   });
   after(async () => {
@@ -356,6 +356,30 @@ describe("kubectl on a node without a cluster", () => {
     await watch.ended();
     assert.match((await visitor.run(["get", "pods"])).stderr, /forbidden/i);
     await kubectl.ok("delete", "pod", "seen", "--now");
+  });
+
+  test("the API and the node's lease come back after the server's thread has ended", async () => {
+    const { kubelet } = own.node;
+    const lease = ["get", "lease", NODE, "-n", "kube-node-lease", "-o", "jsonpath={.spec.renewTime}"];
+    const renewed = await kubectl.ok(...lease);
+    await writeFile(join(kubelet.rootDir, "nodelet", "fault"), "terminate apiserver");
+    process.kill(kubelet.pid ?? assert.fail("the kubelet runs"), "SIGUSR2");
+    await waitFor(
+      async () => {
+        const { code, stdout } = await kubectl.run(lease);
+        return code === 0 && stdout > renewed;
+      },
+      { what: "the lease to be renewed", timeoutMs: 120_000 },
+    );
+    const ended = (await readFile(kubelet.log, "utf8")).split("\n").filter((line) => line.includes("thread exited"));
+    assert.ok(
+      ended.some((line) => line.includes('"thread":"apiserver"') && line.includes("terminated")),
+      ended.join("\n"),
+    );
+    assert.ok(
+      ended.some((line) => line.includes('"thread":"node-status"')),
+      ended.join("\n"),
+    );
   });
 
   test("objects and pods outlive a kill of the kubelet", async () => {

@@ -11,14 +11,12 @@ import type { Settings } from "../command/settings.js";
 import { makeCredentials, updateReaders, type CredentialsDeps } from "../node/api-server/credentials.js";
 import { apiServerFiles } from "../node/api-server/paths.js";
 import { certificateTasks } from "../node/certificates/certificate-tasks.js";
+import { ApiServerThread } from "../threads/api-server-thread.js";
 import type { NodeThreads } from "../threads/node-threads.js";
-import { PlainThread } from "../threads/plain-thread.js";
 import { createTasksPool } from "../threads/tasks-pool.js";
 import { nodeName } from "./node-identity.js";
 
 const POOL_HEAP_MIB = 64;
-/** Changes that wait are written in this time. */
-const DRAIN_MS = 10_000;
 
 /**
  * The settings of the node as a client of its own API server, whose credentials are made.
@@ -49,14 +47,7 @@ export async function withOwnApi(settings: Settings, clock: Clock, log: Logger):
 export function startOwnApi(settings: Settings, threads: NodeThreads, clock: Clock, log: Logger): void {
   const deps = credentialsDeps(settings, clock, log);
   const upcalls: ApiServerUpcalls = { readersChanged: (names, gone) => updateReaders(deps, names, gone) };
-  const { context } = threads;
-  const thread = new PlainThread({
-    name: "apiserver",
-    context,
-    init: initOf(settings),
-    upcalls,
-    drainDeadlineMs: DRAIN_MS,
-  });
+  const thread = new ApiServerThread(threads.context, initOf(settings), upcalls);
   threads.add("apiserver", thread);
   thread.thread.startInBackground();
 }

@@ -8,23 +8,21 @@ interface PlainControl {
   metrics(): Promise<MetricSnapshot>;
 }
 
-export interface PlainThreadOptions<Name extends string, Init, Upcalls extends object> {
+export interface PlainThreadOptions<Name extends string, Init> {
   name: Name;
   context: ThreadHost<Name>;
   init: Init;
-  upcalls?: Upcalls;
   /** For work that has begun, at a stop. */
   drainDeadlineMs: number;
 }
 
-export class PlainThread<Name extends string, Init, Upcalls extends object = object> implements NodeThread {
+export class PlainThread<Name extends string, Init> implements NodeThread {
   readonly thread: SupervisedThread<PlainControl>;
 
-  constructor({ name, context, init, upcalls, drainDeadlineMs }: PlainThreadOptions<Name, Init, Upcalls>) {
+  constructor({ name, context, init, drainDeadlineMs }: PlainThreadOptions<Name, Init>) {
     this.thread = superviseThread<PlainControl, Init>({
       ...context.common(name),
       init: () => init,
-      upcalls: upcalls ?? {},
       drainDeadlineMs,
       onRunning: () => undefined,
       onExit: (exit) => context.exited(exit),

@@ -56,6 +56,7 @@ export class ThreadContext implements ThreadHost<WorkerName> {
   readonly board: BoardBuffers;
   readonly mainSlot: BoardWriter;
   private readonly loads: CodeLoads;
+  private readonly guests = new Map<WorkerName, SpawnWorker>();
   private readonly endStamps: () => void;
 
   constructor(private readonly options: ThreadContextOptions) {
@@ -86,12 +87,17 @@ export class ThreadContext implements ThreadHost<WorkerName> {
       onUncaught: (origin: UncaughtOrigin) => metrics.uncaught.inc({ thread: name, origin }),
       log,
       clock,
-      spawn,
+      spawn: this.guests.get(name) ?? spawn,
       board: this.board,
       tracing,
       nativeHistograms: nativeHistograms ? true : undefined,
     };
   };
+
+  /** The worker gets no thread of its own. Call before it is made. */
+  setGuest(name: WorkerName, spawn: SpawnWorker): void {
+    this.guests.set(name, spawn);
+  }
 
   /** Main stops: its slot is stamped no more. */
   stop(): void {

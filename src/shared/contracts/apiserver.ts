@@ -4,6 +4,7 @@
 
 import type { MetricSnapshot } from "../telemetry/metrics/snapshot.js";
 import type { ListenAddress, ServingTls } from "./server.js";
+import type { GuestHost } from "./thread.js";
 
 /** Group of users who may look only. Users whom the readers' file does not name have no rights by it. */
 export const READERS_GROUP = "nodelet:readers";
@@ -25,7 +26,8 @@ export interface ApiServerInit {
   adminSocket: string;
 }
 
-export interface ApiServerControl {
+/** Its guest is the worker node-status. */
+export interface ApiServerControl extends GuestHost {
   /** The address of the listener; undefined while it does not listen. */
   listening(): Promise<ListenAddress | undefined>;
   metrics(): Promise<MetricSnapshot>;

@@ -35,6 +35,12 @@ export interface ThreadInit<Init> {
   init: Init;
 }
 
+/** Control of a worker in whose thread another one may live. */
+export interface GuestHost {
+  /** @param port for the guest's messages and those of its supervisor */
+  host(guest: { data: ThreadInit<unknown>; port: MessagePort }): void;
+}
+
 /** An error on its way between threads. */
 export interface SerializedError {
   /** Short machine-readable cause, as Node and our own errors carry it; empty when there is none. */

@@ -2,9 +2,13 @@
 
 import { hostname } from "node:os";
 import type { ApiServerControl, ApiServerInit, ApiServerUpcalls } from "../../shared/contracts/apiserver.js";
+import type { NodeStatusInit } from "../../shared/contracts/node-status.js";
+import type { ThreadInit } from "../../shared/contracts/thread.js";
 import { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import { watchThreadUsage } from "../../shared/telemetry/metrics/thread-usage.js";
+import { runGuest } from "../../shared/thread/guest.js";
 import type { StartWorker } from "../../shared/thread/worker-life.js";
+import { startNodeStatus } from "../node-status/start.js";
 import { CONNECTION_LIMITS } from "../server/ports/https-server.js";
 import { onlyOwnHost } from "../server/ports/own-host.js";
 import { SecurePort } from "../server/ports/secure-port.js";
@@ -56,7 +60,13 @@ export const startApiServer: StartWorker<ApiServerControl, ApiServerInit, ApiSer
   });
   await port.start();
   return {
-    control: { listening: () => port.listening(), metrics: () => registry.exportSnapshot() },
+    control: {
+      listening: () => port.listening(),
+      metrics: () => registry.exportSnapshot(),
+      host: ({ data, port: messages }) => {
+        runGuest(data as ThreadInit<NodeStatusInit>, messages, startNodeStatus, clock);
+      },
+    },
     async drain() {
       expiry.cancel();
       watches.endAll();
