@@ -55,12 +55,12 @@ class CutDisk implements Disk {
     const opened = await nodeDisk.open(path);
     this.opened.push(opened);
     return {
-      append: (text) =>
+      appendFile: (text) =>
         this.step(
-          () => opened.append(text),
-          () => opened.append(text.slice(0, text.length / 2)),
+          () => opened.appendFile(text),
+          () => opened.appendFile(text.slice(0, text.length / 2)),
         ),
-      sync: () => this.step(() => opened.sync()),
+      datasync: () => this.step(() => opened.datasync()),
       truncate: (bytes) => this.step(() => opened.truncate(bytes)),
       close: () => Promise.resolve(),
     };
@@ -207,7 +207,10 @@ describe("the store", () => {
     let fails = false;
     disk.open = async (path) => {
       const opened = await real(path);
-      return { ...opened, append: (text) => (fails ? Promise.reject(new Error("ENOSPC")) : opened.append(text)) };
+      return {
+        ...opened,
+        appendFile: (text) => (fails ? Promise.reject(new Error("ENOSPC")) : opened.appendFile(text)),
+      };
     };
     const store = await open(directory, disk);
     fails = true;

@@ -2,7 +2,7 @@
 
 import type { Fields } from "../objects/object.js";
 import type { Resource } from "../objects/resource.js";
-import { categoriesOf, subresourcesOf } from "./resources.js";
+import { categoriesOf, subresourcesOf, versionsOf } from "./resources.js";
 
 export const AGGREGATED_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -20,11 +20,9 @@ export function aggregated(all: readonly Resource[], isCore: boolean): Fields {
   const served = all.filter(({ group }) => (group === "") === isCore);
   const items = [...new Set(served.map(({ group }) => group))].map((group) => {
     const ofGroup = served.filter((one) => one.group === group);
-    // The preferred version comes first: v1 before v1beta1.
-    const versions = [...new Set(ofGroup.map(({ version }) => version))].sort((a, b) => a.length - b.length);
     return {
       metadata: { name: group, creationTimestamp: null },
-      versions: versions.map((version) => ({
+      versions: versionsOf(ofGroup).map((version) => ({
         version,
         freshness: "Current",
         resources: ofGroup.filter((one) => one.version === version).map(entry),

@@ -6,7 +6,7 @@ import type { Fields } from "../objects/object.js";
 import { apiVersionOf, type Resource } from "../objects/resource.js";
 import { aggregated, AGGREGATED_TYPE, isAggregatedWanted } from "./aggregated.js";
 import { openApi, OPEN_API_V2, OPEN_API_V2_BYTES, OPEN_API_V2_TYPE } from "./open-api.js";
-import { categoriesOf, subresourcesOf } from "./resources.js";
+import { categoriesOf, subresourcesOf, versionsOf } from "./resources.js";
 
 const VERSION: Fields = {
   major: "1",
@@ -68,9 +68,8 @@ function plain(trimmed: string, all: readonly Resource[]): Fields | undefined {
 function groups(all: readonly Resource[]): Fields[] {
   const names = [...new Set(all.map(({ group }) => group))].filter((group) => group !== "");
   return names.map((name) => {
-    const versions = [...new Set(all.filter(({ group }) => group === name).map(({ version }) => version))]
-      .sort((one, other) => one.length - other.length)
-      .map((version) => ({ groupVersion: `${name}/${version}`, version }));
+    const ofGroup = all.filter(({ group }) => group === name);
+    const versions = versionsOf(ofGroup).map((version) => ({ groupVersion: `${name}/${version}`, version }));
     return { name, versions, preferredVersion: versions[0] };
   });
 }

@@ -40,3 +40,8 @@ export function subresourcesOf({ key, kind, status, subresources }: Resource): S
 export function categoriesOf({ key }: Resource): readonly string[] | undefined {
   return key === "pods" ? ["all"] : undefined;
 }
+
+/** Versions of one group, the preferred one first: v1 before v1beta1. @param ofGroup its resources */
+export function versionsOf(ofGroup: readonly Resource[]): string[] {
+  return [...new Set(ofGroup.map(({ version }) => version))].sort((one, other) => one.length - other.length);
+}

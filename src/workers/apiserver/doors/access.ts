@@ -54,29 +54,24 @@ export function refusalText(
   return `User ${quote(user.name)} cannot ${verb} resource ${quote(what)} in API group ${quote(group)} ${where}`;
 }
 
-function reviewFaults({
-  asked,
-  other,
-  isSelf,
-  name,
-  groups,
-}: {
-  asked: unknown;
-  other: Fields;
-  isSelf: boolean;
-  name: string;
-  groups: readonly string[];
-}): FieldError[] {
+/** @param about whom another's rights are asked for; undefined: the client's own */
+function reviewFaults(spec: Fields, about: Pick<User, "name" | "groups"> | undefined): FieldError[] {
+  const isResource = isFields(spec["resourceAttributes"]);
+  const other = fieldsAt(spec, "nonResourceAttributes");
   const isOther = Object.keys(other).length > 0;
-  const both = "cannot be specified in combination with resourceAttributes";
-  const one = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
-  return [
-    ...(isFields(asked) && isOther ? [FieldError.invalid("spec.nonResourceAttributes", other, both)] : []),
-    ...(!isFields(asked) && !isOther ? [FieldError.invalid("spec.resourceAttributes", null, one)] : []),
-    ...(!isSelf && name === "" && groups.length === 0
-      ? [FieldError.invalid("spec.user", "", "at least one of user or group must be specified")]
-      : []),
-  ];
+  const faults: FieldError[] = [];
+  if (isResource && isOther) {
+    const both = "cannot be specified in combination with resourceAttributes";
+    faults.push(FieldError.invalid("spec.nonResourceAttributes", other, both));
+  }
+  if (!isResource && !isOther) {
+    const one = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+    faults.push(FieldError.invalid("spec.resourceAttributes", null, one));
+  }
+  if (about?.name === "" && about.groups.length === 0) {
+    faults.push(FieldError.invalid("spec.user", "", "at least one of user or group must be specified"));
+  }
+  return faults;
 }
 
 /** What {@link isAllowed} allows, as rules. */
@@ -120,21 +115,21 @@ export function review(
   }
   const { groups: named } = spec;
   const groups = Array.isArray(named) ? named.filter((group) => typeof group === "string") : [];
-  const isSelf = resource.resource === "selfsubjectaccessreviews";
-  const user = isSelf ? caller : { name: textAt(spec, "user") ?? "", groups };
-  const asked = spec["resourceAttributes"];
-  const other = fieldsAt(spec, "nonResourceAttributes");
-  const faults = reviewFaults({ asked, other, isSelf, ...user });
+  const about =
+    resource.resource === "selfsubjectaccessreviews" ? undefined : { name: textAt(spec, "user") ?? "", groups };
+  const faults = reviewFaults(spec, about);
   if (faults.length > 0) throw invalid({ group: resource.group, kind: resource.kind }, "", faults);
-  const read = (field: string): string => (isFields(asked) ? (textAt(asked, field) ?? "") : "");
-  const allowed = isAllowed(isReader, user, {
-    verb: isFields(asked) ? read("verb") : (textAt(other, "verb") ?? ""),
+  const isResource = isFields(spec["resourceAttributes"]);
+  const asked = fieldsAt(spec, isResource ? "resourceAttributes" : "nonResourceAttributes");
+  const read = (field: string): string => textAt(asked, field) ?? "";
+  const allowed = isAllowed(isReader, about ?? caller, {
+    verb: read("verb"),
     group: read("group"),
     resource: read("resource"),
     subresource: read("subresource"),
     namespace: read("namespace"),
-    path: textAt(other, "path") ?? "",
-    isResource: isFields(asked),
+    path: read("path"),
+    isResource,
   });
   return { ...head, metadata: {}, spec, status: { allowed } };
 }

@@ -51,8 +51,12 @@ export interface Answer {
 }
 
 const APPLY = "application/apply-patch+yaml";
-/** Names of options by verb. */
-const OPTIONS: Readonly<Record<string, string>> = { create: "Create", update: "Update", patch: "Patch" };
+const VERBS_WITH_OPTIONS: Readonly<Record<string, string>> = { create: "Create", update: "Update", patch: "Patch" };
+
+/** The kind of the options of a write. */
+function optionsOf({ verb }: RequestInfo): { group: string; kind: string } {
+  return { group: "meta.k8s.io", kind: `${VERBS_WITH_OPTIONS[verb] ?? "Delete"}Options` };
+}
 
 export async function perform(call: Call): Promise<Answer> {
   const { info, resource, world, query } = call;
@@ -110,8 +114,7 @@ function optionOf({ query, info }: Call, option: string, values: readonly string
   const given = query.getAll(option);
   const wrong = given.find((value) => !values.includes(value));
   if (wrong === undefined) return given[0];
-  const kind = `${OPTIONS[info.verb] ?? "Delete"}Options`;
-  throw invalid({ group: "meta.k8s.io", kind }, "", [FieldError.unsupported(option, wrong, values)]);
+  throw invalid(optionsOf(info), "", [FieldError.unsupported(option, wrong, values)]);
 }
 
 const MANAGER_LENGTH = 128;
@@ -125,8 +128,7 @@ function checkManager({ query, info, mediaType }: Call): void {
   if (!isApply && query.has("force") && info.verb === "patch")
     errors.push(FieldError.forbidden("force", "may not be specified for non-apply patch"));
   if (manager.length > MANAGER_LENGTH) errors.push(FieldError.tooLong("fieldManager", MANAGER_LENGTH));
-  if (errors.length > 0)
-    throw invalid({ group: "meta.k8s.io", kind: `${OPTIONS[info.verb] ?? "Delete"}Options` }, "", errors);
+  if (errors.length > 0) throw invalid(optionsOf(info), "", errors);
 }
 
 function write<T>(call: Call, decide: (context: WriteContext) => T): Promise<T> {

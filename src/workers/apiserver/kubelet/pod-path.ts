@@ -37,8 +37,7 @@ function containerOf(pod: ApiObject, wanted: string): string {
   return wanted;
 }
 
-const LOG_OPTIONS =
-  "follow previous sinceSeconds sinceTime timestamps tailLines limitBytes insecureSkipTLSVerifyBackend stream";
+const LOG_OPTIONS = "follow previous sinceSeconds sinceTime timestamps tailLines limitBytes stream";
 const LOG_FLAGS = new Set(["follow", "previous", "timestamps"]);
 /** The kubelet's names of the client's options. */
 const COMMAND_OPTIONS: Readonly<Record<string, string>> = {
@@ -57,7 +56,6 @@ function kubeletQuery(subresource: string, query: URLSearchParams): URLSearchPar
       if (!LOG_FLAGS.has(option)) made.set(option, value);
       else if (queryFlag(query, option)) made.set(option, "true");
     }
-    made.delete("insecureSkipTLSVerifyBackend");
     return made;
   }
   if (subresource === "portforward") {

@@ -1,14 +1,15 @@
 // What the store does on the disk, one method for each step after which a machine may lose power.
 
-import { mkdir, open, readdir, readFile, rm, type FileHandle } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { atomicWrite, isTemporaryName } from "../../../shared/io/fs/atomic-write.js";
 
+/** What the log needs of an open file. */
 export interface Appendable {
-  append(text: string): Promise<void>;
+  appendFile(text: string): Promise<void>;
   /** Resolves when all that was appended survives a loss of power. */
-  sync(): Promise<void>;
+  datasync(): Promise<void>;
   /** Cuts the file to its first bytes. */
   truncate(bytes: number): Promise<void>;
   close(): Promise<void>;
@@ -27,10 +28,7 @@ export interface Disk {
 }
 
 export const nodeDisk: Disk = {
-  async open(path) {
-    const file = await open(path, "a", 0o600);
-    return new OpenFile(file);
-  },
+  open: (path) => open(path, "a", 0o600),
   replace: (path, text, mode) => atomicWrite(path, text, { mode }),
   remove: (path) => rm(path, { force: true }),
   async read(path) {
@@ -53,23 +51,3 @@ export const nodeDisk: Disk = {
     return found.sort();
   },
 };
-
-class OpenFile implements Appendable {
-  constructor(private readonly file: FileHandle) {}
-
-  async append(text: string): Promise<void> {
-    await this.file.appendFile(text);
-  }
-
-  async sync(): Promise<void> {
-    await this.file.datasync();
-  }
-
-  async truncate(bytes: number): Promise<void> {
-    await this.file.truncate(bytes);
-  }
-
-  async close(): Promise<void> {
-    await this.file.close();
-  }
-}

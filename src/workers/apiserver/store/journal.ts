@@ -80,8 +80,8 @@ export class Journal {
     if (file === undefined) throw new Error(`${this.path} is not open`);
     const text = lines.map((line) => `${line}\n`).join("");
     try {
-      await file.append(text);
-      await file.sync();
+      await file.appendFile(text);
+      await file.datasync();
       this.#bytes += Buffer.byteLength(text);
     } catch (error) {
       this.#file = undefined;

@@ -16,12 +16,16 @@ export interface Reader {
   keys(resource: Resource): Iterable<string>;
 }
 
+interface Held {
+  object: ApiObject;
+  /** In the heap. */
+  bytes: number;
+}
+
 export class Tables implements Reader {
-  readonly #tables = new Map<string, Map<string, ApiObject>>();
+  readonly #tables = new Map<string, Map<string, Held>>();
   /** Entries in order, of tables that did not change since. */
   readonly #sorted = new Map<string, readonly (readonly [string, ApiObject])[]>();
-  /** Bytes of each object in the heap, by resource, then by key. */
-  readonly #sizes = new Map<string, Map<string, number>>();
   #count = 0;
   #bytes = 0;
 
@@ -34,40 +38,39 @@ export class Tables implements Reader {
     return this.#bytes;
   }
 
-  bytesOf(resource: Resource, key: string): number {
-    return this.#sizes.get(resource.storage)?.get(key) ?? 0;
+  bytesOf({ storage }: Resource, key: string): number {
+    return this.#tables.get(storage)?.get(key)?.bytes ?? 0;
   }
 
-  get(resource: Resource, key: string): ApiObject | undefined {
-    return this.#tables.get(resource.storage)?.get(key);
+  get({ storage }: Resource, key: string): ApiObject | undefined {
+    return this.#tables.get(storage)?.get(key)?.object;
   }
 
-  entries(resource: Resource): readonly (readonly [string, ApiObject])[] {
-    const known = this.#sorted.get(resource.storage);
+  entries({ storage }: Resource): readonly (readonly [string, ApiObject])[] {
+    const known = this.#sorted.get(storage);
     if (known !== undefined) return known;
-    const table = this.#tables.get(resource.storage) ?? new Map<string, ApiObject>();
-    const sorted = [...table].sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
-    this.#sorted.set(resource.storage, sorted);
+    const held = [...(this.#tables.get(storage) ?? [])].map(([key, { object }]) => [key, object] as const);
+    const sorted = held.sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
+    this.#sorted.set(storage, sorted);
     return sorted;
   }
 
-  keys(resource: Resource): Iterable<string> {
-    return this.#tables.get(resource.storage)?.keys() ?? [];
+  keys({ storage }: Resource): Iterable<string> {
+    return this.#tables.get(storage)?.keys() ?? [];
   }
 
   /** @param bytes of the object in the heap */
-  set(resource: Resource, key: string, object: ApiObject | undefined, bytes: number): void {
-    const sizes = this.#sizes.get(resource.storage) ?? new Map<string, number>();
-    this.#sizes.set(resource.storage, sizes);
-    this.#bytes += (object === undefined ? 0 : bytes) - (sizes.get(key) ?? 0);
-    if (object === undefined) sizes.delete(key);
-    else sizes.set(key, bytes);
-    const table = this.#tables.get(resource.storage) ?? new Map<string, ApiObject>();
-    this.#tables.set(resource.storage, table);
-    const before = table.size;
+  set({ storage }: Resource, key: string, object: ApiObject | undefined, bytes: number): void {
+    const table = this.#tables.get(storage) ?? new Map<string, Held>();
+    this.#tables.set(storage, table);
+    const { size } = table;
+    this.#bytes -= table.get(key)?.bytes ?? 0;
     if (object === undefined) table.delete(key);
-    else table.set(key, object);
-    this.#count += table.size - before;
-    this.#sorted.delete(resource.storage);
+    else {
+      table.set(key, { object, bytes });
+      this.#bytes += bytes;
+    }
+    this.#count += table.size - size;
+    this.#sorted.delete(storage);
   }
 }
