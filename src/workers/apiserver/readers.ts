@@ -27,6 +27,7 @@ export class Readers {
     const { path, clock, log } = options;
     this.#files = new WatchedFiles({
       paths: [path],
+      optional: true,
       clock,
       onContents: ([text = ""]) => this.#set(readerNames(text)),
       onProblem: (err) => {

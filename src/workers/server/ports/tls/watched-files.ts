@@ -1,5 +1,6 @@
 // Small files whose contents matter while the kubelet runs: certificates, keys, CAs. A change is seen at once if the
-// folder's watch reports it (rename, link swap) and within a minute otherwise; missing files are checked each second.
+// folder's watch reports it (rename, link swap) and within a minute otherwise; files that must come are checked each
+// second.
 // Invariant: contents are delivered together, as one reading; a missing file changes nothing.
 
 import { watch, type FSWatcher } from "node:fs";
@@ -16,6 +17,8 @@ const SETTLE_MS = 100;
 
 export interface WatchedFilesOptions {
   paths: readonly string[];
+  /** They may never come, and their folder is there. */
+  optional?: true;
   clock: Clock;
   /**
    * The contents, in the order of `paths`: first when all are there, then after each change. Throws when they are
@@ -70,7 +73,8 @@ export class WatchedFiles {
       this.last = joined;
       this.problem = undefined;
     } catch (error) {
-      if (this.last === undefined && !this.isClosed()) this.lookIn(FIRST_LOOK_MS);
+      const isAwaited = this.last === undefined && this.options.optional !== true;
+      if (isAwaited && !this.isClosed()) this.lookIn(FIRST_LOOK_MS);
       const failure = asError(error);
       if (failure.message === this.problem) return;
       this.problem = failure.message;

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { WatchedFiles } from "../../../../../src/workers/server/ports/tls/watched-files.js";
+import { WatchedFiles, type WatchedFilesOptions } from "../../../../../src/workers/server/ports/tls/watched-files.js";
 import { until } from "../../../../support/sources-kit.js";
 import { SteppedClock } from "../../../../support/stepped-clock.js";
 
@@ -30,8 +30,12 @@ afterEach(async () => {
 });
 
 function open(...paths: string[]): Promise<void> {
+  return openWith({ paths });
+}
+
+function openWith(options: Pick<WatchedFilesOptions, "paths" | "optional">): Promise<void> {
   files = new WatchedFiles({
-    paths,
+    ...options,
     clock,
     onContents: (contents) => {
       const text = contents.join("+");
@@ -92,6 +96,17 @@ test("files are found in a folder that is made later", async () => {
   await writeFile(path, "1");
   clock.step(FIRST_LOOK_MS);
   await until(() => seen.length === 1);
+});
+
+test("a file that may be missing is not looked for each second, and is seen when it comes", async () => {
+  const path = join(dir, "a");
+  await openWith({ paths: [path], optional: true });
+  equal(problems.length, 1);
+  equal(clock.pending, AT_REST);
+  await writeFile(path, "1");
+  await settled();
+  await until(() => seen.length === 1);
+  deepEqual(seen, ["1"]);
 });
 
 test("behind a link that another folder changes are seen within a minute", async () => {
