@@ -224,7 +224,10 @@ export class RequestReader {
   private readChunked(piece: Buffer, at: number): number {
     const data: Buffer[] = [];
     try {
-      const end = this.chunks.read(piece, at, (part) => data.push(part) > 0);
+      const end = this.chunks.read(piece, at, (part) => {
+        data.push(part);
+        return true;
+      });
       this.passChunk(data);
       if (this.chunks.isDone) {
         this.sink.pass(LAST_CHUNK);
