@@ -38,6 +38,17 @@ const untrustedFiles = {
   ],
 };
 
+/** Reads that wait for a FIFO, and take as much memory as the file has. */
+const wholeFiles = {
+  "no-restricted-syntax": [
+    "error",
+    {
+      selector: `ImportDeclaration[source.value=${fileModules}] > ImportSpecifier[imported.name=/^(readFile|readFileSync|createReadStream)$/]`,
+      message: "take shared/io/fs/regular-file; only files that the kernel makes up are read without a limit",
+    },
+  ],
+};
+
 /** From its first line to its last, with blank lines and comments, however it is called. */
 const LINES_OF_A_FUNCTION = { max: 70, skipBlankLines: false, skipComments: false, IIFEs: true };
 
@@ -92,6 +103,28 @@ export default tseslint.config(
       "no-restricted-globals": ["error", ...memoryGlobals],
       "no-restricted-properties": ["error", ...abortProperties],
     },
+  },
+  {
+    files: ["src/{main,shared,workers}/**"],
+    // Files of /proc and /sys, and the program's own.
+    ignores: [
+      "src/main/kubelet/node-settings.ts",
+      "src/main/node/{kernel-defaults,machine-warnings,machine,swap}.ts",
+      "src/main/pods/admission/app-armor.ts",
+      "src/main/pods/sync/pod-records.ts",
+      "src/main/process/unix/{command-io,process-limits}.ts",
+      "src/main/resources/**",
+      "src/main/volumes/{held-device,atomic-writer/*,disks/device-mapper,iscsi/iscsi-disk}.ts",
+      "src/shared/base/version/product-version.ts",
+      "src/shared/io/code/*.ts",
+      "src/shared/io/{fs/mountinfo,os/flock-holder,os/program-pages}.ts",
+      "src/shared/node/{cgroup/mounts,stats/kernel-file}.ts",
+      "src/shared/telemetry/metrics/thread-usage.ts",
+      "src/workers/dockershim/exec/exec-sync.ts",
+      "src/workers/node-status/host-network.ts",
+      "src/workers/server/{metrics/process-metrics,page/page-document}.ts",
+    ],
+    rules: wholeFiles,
   },
   {
     // Container logs, termination messages, hosts files, node logs, checkpoint archives, and what pods have on disk.

@@ -12,12 +12,12 @@
 //
 // Invariant: without the variable no handler is installed and nothing here has any effect.
 
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../shared/base/clock/clock.js";
 import { FAULT_POINTS } from "../../shared/base/faults/fault-points.js";
 import { UNCAUGHT_FAULTS } from "../../shared/base/faults/thread-fault.js";
 import { quote } from "../../shared/base/text/quote.js";
+import { readRegularText } from "../../shared/io/fs/regular-file.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import { commitFault } from "../../shared/thread/faults.js";
 import type { Breakable } from "../threads/breakable.js";
@@ -55,7 +55,7 @@ function mainThread(clock: Clock, log: Logger): Breakable {
 
 async function order({ rootDir, threads, clock, log }: FaultHookDeps): Promise<void> {
   const path = join(rootDir, "nodelet", "fault");
-  const words = (await readFile(path, "utf8")).trim().split(" ");
+  const words = (await readRegularText(path)).trim().split(" ");
   const name = words.pop() ?? "";
   const fault = words.join(" ");
   const thread = name === "main" ? mainThread(clock, log) : threads.breakable(name);

@@ -4,6 +4,7 @@
 import { mkdtemp, readFile, rmdir } from "node:fs/promises";
 import { release } from "node:os";
 import { join } from "node:path";
+import { readRegularText } from "../../shared/io/fs/regular-file.js";
 import { mount, unmount } from "../../shared/io/os/mount.js";
 import type { EventReason } from "../../shared/kubernetes/api/event-reasons.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
@@ -49,7 +50,7 @@ export async function emitMachineWarnings(
 async function resolverProblem({ resolvConf, clusterDomain }: MachineSettings): Promise<string | undefined> {
   if (resolvConf === "") return undefined;
   try {
-    return resolvConfProblem(resolvConf, parseResolvConf(await readFile(resolvConf, "utf8")), clusterDomain);
+    return resolvConfProblem(resolvConf, parseResolvConf(await readRegularText(resolvConf)), clusterDomain);
   } catch (error) {
     return errorText(error);
   }

@@ -1,9 +1,11 @@
 // The mount record. The kubelet writes it to disk before a mount and removes it after the unmount. So after a crash at
 // any instruction a restarted kubelet recognises its own present or former mount.
 
-import { mkdir, readFile, unlink, writeFile } from "node:fs/promises";
+import { mkdir, unlink, writeFile } from "node:fs/promises";
 import { errorCode } from "../../shared/base/errors/error-code.js";
 import { asDiskFull } from "../../shared/io/fs/atomic-write.js";
+import { readRegularText } from "../../shared/io/fs/regular-file.js";
+import { NotRegularFileError } from "../../shared/io/fs/untrusted-file.js";
 import { POD_DIRECTORY_MODE } from "./paths.js";
 import { removeOwnTree } from "./remove-tree.js";
 
@@ -47,10 +49,10 @@ export async function recordIntent(metaDirectory: string, intent: MountIntent): 
 export async function readIntent(metaDirectory: string): Promise<KnownIntent | undefined> {
   let text: string;
   try {
-    text = await readFile(`${metaDirectory}/${FILE}`, "utf8");
+    text = await readRegularText(`${metaDirectory}/${FILE}`);
   } catch (error) {
     if (errorCode(error) === "ENOENT") return undefined;
-    if (errorCode(error) === "EISDIR") return { kind: undefined };
+    if (error instanceof NotRegularFileError) return { kind: undefined };
     throw error;
   }
   return { kind: kindOf(text) };

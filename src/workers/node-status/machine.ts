@@ -1,7 +1,7 @@
 // Data of the machine for nodeInfo: identities, kernel, distribution, swap. Read from the same files as cAdvisor's.
 
-import { readFile } from "node:fs/promises";
 import { release } from "node:os";
+import { readRegularText } from "../../shared/io/fs/regular-file.js";
 
 export interface Machine {
   machineID: string;
@@ -25,7 +25,7 @@ const SYSTEM_UUIDS = [
 const OS_RELEASES = ["/etc/os-release", "/usr/lib/os-release"];
 
 /** Never rejects: what can't be read is "". */
-export async function readMachine(read: ReadText = (path) => readFile(path, "utf8")): Promise<Machine> {
+export async function readMachine(read: ReadText = readRegularText): Promise<Machine> {
   const first = async (paths: readonly string[]): Promise<string> => {
     for (const path of paths) {
       const text = await read(path).catch(() => "");

@@ -14,9 +14,12 @@ import { ANSWER_LIMIT } from "../../../src/main/volumes/flex/answer.js";
 import { MOST_DIRECTORIES } from "../../../src/main/volumes/flex/driver-watch.js";
 import { MOST_NAMES_IN } from "../../../src/main/volumes/paths.js";
 import { OUTPUT_LIMIT } from "../../../src/shared/io/exec/run-program.js";
+import { SMALL_FILE_LIMIT } from "../../../src/shared/io/fs/regular-file.js";
+import { STATE_LIMIT } from "../../../src/shared/io/fs/state-file.js";
 import { MAX_HEAD_BYTES } from "../../../src/shared/io/http/server/request-reader.js";
 import { LINE_LIMIT } from "../../../src/shared/kubernetes/api/client/call/line-cutter.js";
 import { LIST_LIMIT } from "../../../src/shared/kubernetes/api/client/call/list.js";
+import { CREDENTIAL_LIMIT } from "../../../src/shared/kubernetes/api/client/credentials/source-text.js";
 import { OBJECT_LIMIT } from "../../../src/shared/kubernetes/api/client/decode/oversized.js";
 import { SIZE_LIMIT as LOAD_SIZE_LIMIT } from "../../../src/shared/kubernetes/api/client/kubeconfig/load.js";
 import { MAX_FIELDS, MAX_LIST_BYTES as MAX_STREAMED_BYTES } from "../../../src/shared/kubernetes/cri/bounded-reply.js";
@@ -451,6 +454,33 @@ export const NODE_LIMITS: LimitRows = {
       unit: "bytes",
       what: "a kubeconfig",
       beyond: "the start is refused",
+      reason: "it is held in memory",
+      upstream: "none",
+    },
+    {
+      of: ["src/shared/kubernetes/api/client/credentials/source-text.ts", "CREDENTIAL_LIMIT"],
+      value: CREDENTIAL_LIMIT,
+      unit: "bytes",
+      what: "a file with certificates, a key or a token that a kubeconfig or the configuration names",
+      beyond: "the one before it stays in use; without one, calls fail, or the port does not open",
+      reason: "a TLS context is made of it on the thread that needs it",
+      upstream: "none",
+    },
+    {
+      of: ["src/shared/io/fs/state-file.ts", "STATE_LIMIT"],
+      value: STATE_LIMIT,
+      unit: "bytes",
+      what: "a state file or checkpoint of the kubelet",
+      beyond: "it is set aside, with a warning",
+      reason: "it is held in memory",
+      upstream: "none",
+    },
+    {
+      of: ["src/shared/io/fs/regular-file.ts", "SMALL_FILE_LIMIT"],
+      value: SMALL_FILE_LIMIT,
+      unit: "bytes",
+      what: "other files of the kubelet: about one volume, image or pod; also `/etc/group` and files about the machine",
+      beyond: "it cannot be read",
       reason: "it is held in memory",
       upstream: "none",
     },

@@ -301,7 +301,7 @@ export const POD_LIMITS: LimitRows = {
       value: RESOLV_CONF_LIMIT,
       unit: "bytes",
       what: "`/etc/resolv.conf` for these look-ups",
-      beyond: "the rest is not read",
+      beyond: "none of it counts",
       reason: "upstream's limit for the file that pods get",
       upstream: "none",
     },

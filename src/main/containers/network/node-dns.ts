@@ -1,6 +1,8 @@
 // The node's resolver settings for pods. The host's file is parsed again only when it changed.
 
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
+import { readRegularText } from "../../../shared/io/fs/regular-file.js";
+import { RESOLV_CONF_LIMIT } from "../../../shared/io/net/pod-lookups.js";
 import type { NodeDns } from "./pod-dns.js";
 import { parseResolvConf } from "./resolv-conf.js";
 
@@ -21,7 +23,7 @@ export function makeNodeDns({ settings, inCluster, nodeIPs }: NodeDnsDeps): () =
     const { mtimeMs, size, ino } = await stat(resolvConf);
     const version = `${mtimeMs} ${size} ${ino}`;
     if (cached?.version !== version) {
-      cached = { version, host: parseResolvConf(await readFile(resolvConf, "utf8")) };
+      cached = { version, host: parseResolvConf(await readRegularText(resolvConf, RESOLV_CONF_LIMIT)) };
     }
     return { ...known, host: cached.host };
   };

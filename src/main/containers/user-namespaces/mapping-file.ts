@@ -1,8 +1,8 @@
 // pods/UID/userns: the ids of one pod, in upstream's layout, so that either kubelet reads the other's file.
 
-import { readFile } from "fs/promises";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import { readRegularText } from "../../../shared/io/fs/regular-file.js";
 import type { IdRange } from "./id-range.js";
 import { UserNamespaceError } from "./user-namespace-error.js";
 
@@ -21,7 +21,7 @@ export async function writeMappings(path: string, { first, length }: IdRange): P
 export async function readMappings(path: string): Promise<IdRange | undefined> {
   let text: string;
   try {
-    text = await readFile(path, "utf8");
+    text = await readRegularText(path);
   } catch (error) {
     if (errorCode(error) === "ENOENT" || errorCode(error) === "ENOTDIR") return undefined;
     throw error;

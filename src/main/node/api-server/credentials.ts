@@ -3,7 +3,7 @@
 // certificates are made by the tasks pool.
 // Invariant: keys and kubeconfigs are for root only, from the moment they exist.
 
-import { access, readFile, rm } from "node:fs/promises";
+import { access, rm } from "node:fs/promises";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -18,6 +18,7 @@ import type {
   WantedCertificate,
 } from "../../../shared/contracts/tasks.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import { readRegularText } from "../../../shared/io/fs/regular-file.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { AuthorityTasks } from "../certificates/certificate-tasks.js";
 import { kubeconfigText } from "./kubeconfig.js";
@@ -170,7 +171,7 @@ function isThere(path: string): Promise<boolean> {
 
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, "utf8");
+    return await readRegularText(path);
   } catch (error) {
     if (errorCode(error) === "ENOENT") return undefined;
     throw error;

@@ -2,13 +2,14 @@
 // newest.
 // Invariant: at every moment, the link leads to a certificate and its own key.
 
-import { mkdir, readFile, rename, symlink, unlink } from "node:fs/promises";
+import { mkdir, rename, symlink, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import { readRegularText } from "../../../shared/io/fs/regular-file.js";
 import { currentPair } from "./certificate-files.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
 
@@ -62,7 +63,7 @@ export class CertificateStore {
 
 export async function readIfThere(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, "utf8");
+    return await readRegularText(path);
   } catch (error) {
     if (errorCode(error) === "ENOENT") return undefined;
     throw error;

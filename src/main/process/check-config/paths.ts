@@ -2,10 +2,11 @@
 
 import { constants } from "node:fs";
 import type { Stats } from "node:fs";
-import { access, readFile, stat } from "node:fs/promises";
+import { access, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
+import { readRegularText } from "../../../shared/io/fs/regular-file.js";
 
 /** Larger than any bundle of certificates; a wrong path may name a disk. */
 const MOST_BYTES = 10 * 1024 * 1024;
@@ -21,7 +22,7 @@ export async function textOf(path: string): Promise<{ text: string } | { problem
   if (typeof state === "string") return { problem: state };
   if (!state.isFile()) return { problem: `${path} is no file` };
   if (state.size > MOST_BYTES) return { problem: `${path} is larger than ${MOST_BYTES / 1024 / 1024} MiB` };
-  return await readFile(path, "utf8").then(
+  return await readRegularText(path, MOST_BYTES).then(
     (text) => ({ text }),
     (thrown: unknown) => ({ problem: reason(path, thrown) }),
   );

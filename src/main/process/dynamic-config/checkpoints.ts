@@ -3,13 +3,14 @@
 // with the digest. A damaged copy is set aside with a warning and counts as missing.
 
 import { randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { atomicWrite, isTemporaryName } from "../../../shared/io/fs/atomic-write.js";
+import { readRegularText } from "../../../shared/io/fs/regular-file.js";
 import { syncFolder } from "../../../shared/io/fs/sync-folder.js";
 import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
@@ -134,7 +135,7 @@ async function readCheckpoint(path: string): Promise<ConfigFiles> {
   let config: ConfigText | undefined;
   const dropIns: ConfigText[] = [];
   for (const file of manifest.files) {
-    const entry = { path: file.path, text: await readFile(join(path, file.copy), "utf8") };
+    const entry = { path: file.path, text: await readRegularText(join(path, file.copy)) };
     if (file.role === "drop-in") dropIns.push(entry);
     else config = entry;
   }
@@ -143,7 +144,7 @@ async function readCheckpoint(path: string): Promise<ConfigFiles> {
 }
 
 async function readManifest(path: string): Promise<Manifest> {
-  return decodeManifest(JSON.parse(await readFile(join(path, MANIFEST), "utf8")), path);
+  return decodeManifest(JSON.parse(await readRegularText(join(path, MANIFEST))), path);
 }
 
 async function writeManifest(folder: string, manifest: Manifest): Promise<void> {

@@ -2,11 +2,12 @@
 // upstream walks them) without blocking the thread. Bounded: a device, a pipe or a huge file is refused, not read.
 // Folders named ..something hold the generations of a mounted ConfigMap, whose files show again as links beside them.
 
-import { constants } from "node:fs";
-import { open, readdir, type FileHandle } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
+import { FileTooLargeError, readRegularFile } from "../../../shared/io/fs/regular-file.js";
+import { NotRegularFileError } from "../../../shared/io/fs/untrusted-file.js";
 import type { ConfigFiles, ConfigText } from "./config-files.js";
 import { SourceReadError } from "./errors.js";
 
@@ -58,24 +59,17 @@ export async function listDropIns(folder: string): Promise<{ files: string[]; fo
 }
 
 async function readText(path: string): Promise<ConfigText> {
-  let handle: FileHandle | undefined;
   try {
-    // A plain open of a pipe without a writer would block for ever.
-    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const stats = await handle.stat();
-    if (!stats.isFile()) throw new SourceReadError(path, "not a regular file");
-    if (stats.size > MAX_FILE_BYTES) throw new SourceReadError(path, `larger than ${MAX_FILE_BYTES} bytes`);
-    const bytes = await handle.readFile();
-    if (bytes.length > MAX_FILE_BYTES) throw new SourceReadError(path, `larger than ${MAX_FILE_BYTES} bytes`);
+    const bytes = await readRegularFile(path, MAX_FILE_BYTES);
     return { path, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch (error) {
-    throw error instanceof SourceReadError ? error : new SourceReadError(path, reasonOf(error), error);
-  } finally {
-    await handle?.close();
+    throw new SourceReadError(path, reasonOf(error), error);
   }
 }
 
 function reasonOf(error: unknown): string {
+  if (error instanceof NotRegularFileError) return "not a regular file";
+  if (error instanceof FileTooLargeError) return `larger than ${MAX_FILE_BYTES} bytes`;
   const code = errorCode(error);
   if (code === "ENOENT") return "it does not exist";
   if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return "it is not UTF-8";

@@ -1,9 +1,10 @@
 // vol_data.json: the facts about a volume that was passed to a driver. It is written before the call to the driver. So
 // a kubelet that finds it after a crash can undo the driver's calls. Keys are upstream's, which also reads these files.
 
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import { readRegularText } from "../../../shared/io/fs/regular-file.js";
 import { attachmentName, VOL_DATA_FILE } from "./paths.js";
 
 export type VolumeLifecycle = "Persistent" | "Ephemeral";
@@ -42,7 +43,7 @@ export async function recordVolume(directory: string, volume: PublishedVolume, n
 export async function readVolData(directory: string): Promise<VolData | undefined> {
   let text: string;
   try {
-    text = await readFile(`${directory}/${VOL_DATA_FILE}`, "utf8");
+    text = await readRegularText(`${directory}/${VOL_DATA_FILE}`);
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return undefined;
     throw error;

@@ -1,9 +1,9 @@
 // One LUN of an iSCSI target as a volume names it. It has the directory of its mount, and the file iscsi.json, which
 // upstream's kubelet reads, too.
 
-import { readFile } from "node:fs/promises";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import { readRegularText } from "../../../shared/io/fs/regular-file.js";
 import type { ISCSIVolumeSource } from "../../../shared/kubernetes/api/volume.js";
 import { pathWord } from "../disks/disk.js";
 import { VolumeError } from "../volume-error.js";
@@ -67,7 +67,7 @@ export async function writeTarget(directory: string, target: IscsiTarget): Promi
 export async function readTarget(directory: string): Promise<IscsiTarget | undefined> {
   let text: string;
   try {
-    text = await readFile(`${directory}/${FILE}`, "utf8");
+    text = await readRegularText(`${directory}/${FILE}`);
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return undefined;
     throw error;

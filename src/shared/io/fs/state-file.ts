@@ -1,15 +1,19 @@
 // Versioned JSON state on disk. A file that cannot be read is set aside under another name with a warning. It never
 // stops the kubelet, because runtime, mounts and cgroups are authoritative, not the file. The newest of them are kept.
 
-import { readdir, readFile, rename, rm, unlink } from "node:fs/promises";
+import { readdir, rename, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../../base/clock/clock.js";
 import { errorCode } from "../../base/errors/error-code.js";
 import type { Logger } from "../../telemetry/log/logger.js";
 import { atomicWrite, type AtomicWriteOptions, isTemporaryName } from "./atomic-write.js";
+import { FileTooLargeError, readRegularText } from "./regular-file.js";
+import { NotRegularFileError } from "./untrusted-file.js";
 
 /** Between the name of a file that was set aside and the time of that. */
 const ASIDE = ".corrupt-";
+/** A checkpoint of a hundred thousand devices has 8 MiB. */
+export const STATE_LIMIT = 64 * 1024 * 1024;
 /** Files that were set aside and stay in one folder: each power loss may add one for each pod. */
 const KEPT_ASIDE = 20;
 
@@ -49,11 +53,11 @@ export async function readState<T>(
   let text: string | undefined;
   let unusable: unknown;
   try {
-    text = await readFile(path, "utf8");
+    text = await readRegularText(path, STATE_LIMIT);
   } catch (error) {
     if (errorCode(error) === "ENOENT") return undefined;
     // A folder in its place would keep every later state from being written.
-    if (errorCode(error) !== "EISDIR") throw error;
+    if (!(error instanceof NotRegularFileError || error instanceof FileTooLargeError)) throw error;
     unusable = error;
   }
   try {

@@ -4,10 +4,10 @@
 // need none. A bounded number is under way; others wait.
 
 import { Resolver } from "node:dns/promises";
-import { readFile } from "node:fs/promises";
 import { isIP, type LookupFunction } from "node:net";
 import { abortReason } from "../../base/errors/thrown.js";
 import { FairTurns } from "../../base/turns/fair-turns.js";
+import { readRegularText } from "../fs/regular-file.js";
 import { HostsSearch, type HostsFile } from "./hosts-search.js";
 
 /** No address; Go's error text, which readers of events recognise. */
@@ -138,4 +138,4 @@ async function queryServers(name: string, signal: AbortSignal): Promise<string[]
   }
 }
 
-const textOf = (path: string) => (): Promise<string> => readFile(path, "utf8").catch(() => "");
+const textOf = (path: string) => (): Promise<string> => readRegularText(path, RESOLV_CONF_LIMIT).catch(() => "");

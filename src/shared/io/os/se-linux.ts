@@ -1,7 +1,8 @@
 // Whether SELinux is enabled, and the label of container files in the policy (selinux(8), selabel's lxc_contexts).
 
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { errorCode } from "../../base/errors/error-code.js";
+import { readRegularText } from "../fs/regular-file.js";
 
 /**
  * The user, role and type of a file's label: "system_u", "object_r", "container_file_t". The level is the container's.
@@ -47,7 +48,7 @@ function value(text: string | undefined, key: string): string | undefined {
 
 async function textOf(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, "utf8");
+    return await readRegularText(path);
   } catch (error) {
     if (errorCode(error) === "ENOENT") return undefined;
     throw error;

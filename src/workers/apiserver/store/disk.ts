@@ -1,9 +1,11 @@
 // What the store does on the disk, one method for each step after which a machine may lose power.
 
-import { mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { atomicWrite, isTemporaryName } from "../../../shared/io/fs/atomic-write.js";
+import { readRegularText } from "../../../shared/io/fs/regular-file.js";
+import { STATE_LIMIT } from "../../../shared/io/fs/state-file.js";
 
 /** What the log needs of an open file. */
 export interface Appendable {
@@ -33,7 +35,7 @@ export const nodeDisk: Disk = {
   remove: (path) => rm(path, { force: true }),
   async read(path) {
     try {
-      return await readFile(path, "utf8");
+      return await readRegularText(path, STATE_LIMIT);
     } catch (error) {
       if (errorCode(error) === "ENOENT") return undefined;
       throw error;

@@ -2,7 +2,6 @@
 // Invariant: it answers while main, the runtime or the API server hang.
 
 import { X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { Scope } from "../../../shared/base/abort/scope.js";
 import { unlessAborted } from "../../../shared/base/abort/unless-aborted.js";
 import type { Clock } from "../../../shared/base/clock/clock.js";
@@ -21,6 +20,7 @@ import type {
 } from "../../../shared/contracts/nodelet.js";
 import type { AdminInit } from "../../../shared/contracts/server.js";
 import { opName } from "../../../shared/contracts/thread-ops.js";
+import { readRegularFile } from "../../../shared/io/fs/regular-file.js";
 import { ApiError } from "../../../shared/kubernetes/api/client/errors.js";
 import { NODES } from "../../../shared/kubernetes/api/client/kinds.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
@@ -126,8 +126,7 @@ async function askApiServer(
 
 async function certificateFacts({ use, file }: AdminInit["certificates"][number]): Promise<CertificateFacts> {
   try {
-    const pem = await readFile(file);
-    if (pem.length > MAX_CERTIFICATE_BYTES) return { use, file, problem: "the file is too large" };
+    const pem = await readRegularFile(file, MAX_CERTIFICATE_BYTES);
     const { subject, validFrom, validTo } = new X509Certificate(pem);
     return { use, file, subject, notBefore: Date.parse(validFrom), notAfter: Date.parse(validTo) };
   } catch (error) {

@@ -7,7 +7,7 @@ import { extname, join } from "node:path";
 import type { OperatorError } from "../../../../shared/base/errors/operator-error.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { quote } from "../../../../shared/base/text/quote.js";
-import { openUntrusted } from "../../../../shared/io/fs/untrusted-file.js";
+import { FileTooLargeError, readRegularFile } from "../../../../shared/io/fs/regular-file.js";
 import { type CredentialProviderSettings, credentialProviderConfigError } from "./config.js";
 import { readProviderConfig, type ReadProviders } from "./read-config.js";
 
@@ -72,17 +72,11 @@ async function configFiles(path: string): Promise<string[]> {
 
 async function readBytes(file: string): Promise<Uint8Array> {
   try {
-    // A pipe in the directory would hold the start for ever.
-    const { handle, stats } = await openUntrusted(file, { followLink: true });
-    try {
-      if (stats.size <= SIZE_LIMIT) return await handle.readFile();
-    } finally {
-      await handle.close();
-    }
+    return await readRegularFile(file, SIZE_LIMIT);
   } catch (error) {
+    if (error instanceof FileTooLargeError) throw credentialProviderConfigError([error.message]);
     throw unreadable(file, error);
   }
-  throw credentialProviderConfigError([`${file} is larger than ${SIZE_LIMIT / 1024 / 1024} MiB`]);
 }
 
 function unreadable(path: string, error: unknown): OperatorError {

@@ -1,8 +1,9 @@
 // The node's own registry credentials: the first docker configuration found where upstream looks. Looked at when an
 // image is pulled, read again when it changed: an operator who logs in needs no restart.
 
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { readRegularText } from "../../../../shared/io/fs/regular-file.js";
 import type { AuthConfig } from "../../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import { DockerConfigError, readDockerConfig, type DockerConfigForm } from "./docker-config.js";
@@ -73,7 +74,7 @@ export class NodeCredentialFiles {
       return undefined;
     }
     try {
-      const { auths, problems } = readDockerConfig(await readFile(path, "utf8"), form);
+      const { auths, problems } = readDockerConfig(await readRegularText(path, CREDENTIALS_FILE_LIMIT), form);
       for (const problem of problems) refuse(problem);
       return auths;
     } catch (error) {

@@ -3,10 +3,11 @@
 // until a good record replaces it. The name shows that the kubelet pulled the image. Invariant: an unreadable file
 // never counts as missing.
 
-import { lstat, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { lstat, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../../../../shared/base/errors/error-code.js";
 import { atomicWrite, isTemporaryName } from "../../../../shared/io/fs/atomic-write.js";
+import { readRegularText } from "../../../../shared/io/fs/regular-file.js";
 import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import { isRecordName, PullRecordError, recordName } from "./record.js";
 
@@ -100,7 +101,7 @@ export class RecordFiles<T> {
   private async readName(name: string): Promise<T | undefined> {
     let text: string;
     try {
-      text = await readFile(join(this.folder, name), "utf8");
+      text = await readRegularText(join(this.folder, name));
     } catch (error) {
       if (errorCode(error) === "ENOENT") return undefined;
       throw error;

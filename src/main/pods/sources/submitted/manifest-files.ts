@@ -6,13 +6,20 @@
 // Invariant: the index changes in one rename, after every file that it names is on the disk. A crash leaves all
 // manifests of a request or none; files that the index does not name are removed at the next start.
 
-import { readdir, readFile, unlink } from "node:fs/promises";
+import { readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { unlessGone } from "../../../../shared/base/errors/unless-gone.js";
 import { atomicWrite } from "../../../../shared/io/fs/atomic-write.js";
-import { lastSetAside, readState, removeLeftovers, writeState } from "../../../../shared/io/fs/state-file.js";
+import { readRegularFile } from "../../../../shared/io/fs/regular-file.js";
+import {
+  lastSetAside,
+  readState,
+  removeLeftovers,
+  STATE_LIMIT,
+  writeState,
+} from "../../../../shared/io/fs/state-file.js";
 import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 
 const VERSION = 1;
@@ -71,7 +78,7 @@ export class ManifestFiles {
   }
 
   read(version: number): Promise<Buffer> {
-    return readFile(this.pathOf(version));
+    return readRegularFile(this.pathOf(version), STATE_LIMIT);
   }
 
   /**

@@ -4,10 +4,11 @@
 // Invariant: contents are delivered together, as one reading; a missing file changes nothing.
 
 import { watch, type FSWatcher } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Clock, Timer } from "../../../../shared/base/clock/clock.js";
 import { asError } from "../../../../shared/base/errors/thrown.js";
+import { readRegularText } from "../../../../shared/io/fs/regular-file.js";
+import { CREDENTIAL_LIMIT } from "../../../../shared/kubernetes/api/client/credentials/source-text.js";
 
 const LOOK_MS = 60_000;
 /** Until they were good for the first time: their folder may not even be there. */
@@ -112,7 +113,7 @@ export class WatchedFiles {
 
 /** Rejects for the first path that fails: if several do, it is the same one each time. */
 async function textsOf(paths: readonly string[]): Promise<string[]> {
-  const read = await Promise.allSettled(paths.map((path) => readFile(path, "utf8")));
+  const read = await Promise.allSettled(paths.map((path) => readRegularText(path, CREDENTIAL_LIMIT)));
   return read.map((one) => {
     if (one.status === "rejected") throw one.reason;
     return one.value;

@@ -1,10 +1,14 @@
 // The text of a Source. It is read again only after a change of its file: rename, changed symbolic link or write in
 // place.
 
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { messageOf } from "../../../../base/errors/thrown.js";
+import { readRegularFile } from "../../../../io/fs/regular-file.js";
 import type { Source } from "../config.js";
 import { CredentialError } from "./errors.js";
+
+/** Six hundred certificate authorities; a context is made of them on the thread that asks. */
+export const CREDENTIAL_LIMIT = 1024 * 1024;
 
 export class SourceText {
   private text: string | undefined;
@@ -25,7 +29,7 @@ export class SourceText {
       const { dev, ino, size, mtimeNs } = await stat(file, { bigint: true });
       const stamp = `${dev} ${ino} ${size} ${mtimeNs}`;
       if (this.text === undefined || stamp !== this.seen) {
-        this.text = await readFile(file, "latin1");
+        this.text = (await readRegularFile(file, CREDENTIAL_LIMIT)).toString("latin1");
         this.seen = stamp;
       }
       return this.text;

@@ -1,7 +1,7 @@
 // Reads a kubeconfig file.
 
-import { readFile, stat } from "node:fs/promises";
 import { messageOf } from "../../../../base/errors/thrown.js";
+import { FileTooLargeError, readRegularFile } from "../../../../io/fs/regular-file.js";
 import type { ClientConfig } from "../config.js";
 import { KubeconfigError } from "./errors.js";
 import { readClientConfig, type Tolerated } from "./read.js";
@@ -21,11 +21,12 @@ export async function loadClientConfig(path: string, tolerated: Tolerated = () =
 
 async function readBytes(path: string): Promise<Uint8Array> {
   try {
-    const { size } = await stat(path);
-    if (size <= SIZE_LIMIT) return await readFile(path);
+    return await readRegularFile(path, SIZE_LIMIT);
   } catch (error) {
-    const why = messageOf(error);
-    throw new KubeconfigError(path, "", undefined, `can't be read: ${why}`, { cause: error });
+    const why =
+      error instanceof FileTooLargeError
+        ? `is larger than ${SIZE_LIMIT / 1024 / 1024} MiB`
+        : `can't be read: ${messageOf(error)}`;
+    throw new KubeconfigError(path, "", undefined, why, { cause: error });
   }
-  throw new KubeconfigError(path, "", undefined, `is larger than ${SIZE_LIMIT / 1024 / 1024} MiB`);
 }
