@@ -17,6 +17,7 @@ import { OUTPUT_LIMIT } from "../../../src/shared/io/exec/run-program.js";
 import { SMALL_FILE_LIMIT } from "../../../src/shared/io/fs/regular-file.js";
 import { STATE_LIMIT } from "../../../src/shared/io/fs/state-file.js";
 import { MAX_HEAD_BYTES } from "../../../src/shared/io/http/server/request-reader.js";
+import { MAX_HANDSHAKE_BYTES } from "../../../src/shared/io/net/handshake-limit.js";
 import { LINE_LIMIT } from "../../../src/shared/kubernetes/api/client/call/line-cutter.js";
 import { LIST_LIMIT } from "../../../src/shared/kubernetes/api/client/call/list.js";
 import { CREDENTIAL_LIMIT } from "../../../src/shared/kubernetes/api/client/credentials/source-text.js";
@@ -256,6 +257,15 @@ export const NODE_LIMITS: LimitRows = {
       beyond: "the watch starts again",
       reason: "it is held in memory",
       upstream: "none",
+    },
+    {
+      of: ["src/shared/io/net/handshake-limit.ts", "MAX_HANDSHAKE_BYTES"],
+      value: MAX_HANDSHAKE_BYTES,
+      unit: "bytes",
+      what: "what the API server, its proxy or the server of `staticPodURL` sends before the TLS handshake is complete",
+      beyond: "the connection is closed, and tried again",
+      reason: "OpenSSL checks every signature of a chain, also of one without an authority (docs/adr/0140)",
+      upstream: "256 KiB of certificates",
     },
     {
       of: ["src/shared/kubernetes/cri/channel.ts", "MAX_MESSAGE_BYTES"],

@@ -9,6 +9,8 @@ import { ReplyError } from "../../../shared/io/http/client/reply-error.js";
 import { ReplyReader } from "../../../shared/io/http/client/reply-reader.js";
 import { requestText } from "../../../shared/io/http/client/request-text.js";
 import { serverOf } from "../../../shared/io/http/client/server-of.js";
+import { HandshakeLimit } from "../../../shared/io/net/handshake-limit.js";
+import { verifyingClientTls } from "../../../shared/io/net/untrusted-server-tls.js";
 import { GetOnceError, type GetLimits, type WholeReply } from "./whole-reply.js";
 
 /** What is used of the head. */
@@ -62,9 +64,11 @@ function getOverHttp1(socket: Socket, text: string, { bodyBytes, signal }: GetLi
 function secured(host: string, port: number, signal: AbortSignal): Promise<TLSSocket> {
   const isHttp2Off = (process.env["GODEBUG"] ?? "").split(",").includes("http2client=0");
   return new Promise((resolve, reject) => {
+    const limited = new HandshakeLimit(connectPlain({ host, port }));
     const socket = connectTls({
+      ...verifyingClientTls(),
+      socket: limited,
       host,
-      port,
       ALPNProtocols: isHttp2Off ? undefined : ["h2", "http/1.1"],
       servername: isIP(host) === 0 ? host : undefined,
     });
@@ -78,7 +82,12 @@ function secured(host: string, port: number, signal: AbortSignal): Promise<TLSSo
       socket.destroy();
     };
     const onAbort = (): void => fail(signal.reason as Error);
-    const onSecure = (): void => settle(() => resolve(socket));
+    const onSecure = (): void => {
+      limited.unlimited();
+      settle(() => resolve(socket));
+    };
+    // A wrapped stream's error ends the TLS socket without its reason.
+    limited.on("error", (error) => socket.destroy(error));
     signal.addEventListener("abort", onAbort, { once: true });
     socket.once("secureConnect", onSecure);
     // Stays: the next reader of the socket has its own listener, and an error without any would end the process.

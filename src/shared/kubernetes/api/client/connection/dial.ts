@@ -4,6 +4,7 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import {
   checkServerIdentity,
   connect as connectTls,
+  type ConnectionOptions,
   type PeerCertificate,
   type SecureContext,
   type TLSSocket,
@@ -11,6 +12,8 @@ import {
 import { Scope } from "../../../../base/abort/scope.js";
 import type { Clock } from "../../../../base/clock/clock.js";
 import { abortReason } from "../../../../base/errors/thrown.js";
+import { HandshakeLimit } from "../../../../io/net/handshake-limit.js";
+import { verifyingClientTls } from "../../../../io/net/untrusted-server-tls.js";
 import { bareHost, portOf } from "./address.js";
 import { WireError } from "./wire-error.js";
 
@@ -30,6 +33,8 @@ export interface Target {
 export interface Dialed {
   socket: Socket | TLSSocket;
   protocol: Protocol;
+  /** The bytes below TLS. */
+  limited?: HandshakeLimit;
 }
 
 /** client-go's: 30 s to connect, 10 s for TLS. */
@@ -69,7 +74,8 @@ async function openTcp({ server, proxy, onResolved }: Target, clock: Clock, sign
   if (proxy === undefined || open === undefined) return socket;
   if (proxy.protocol !== "https:") return await open(socket, proxy, server, signal);
   const name = bareHost(proxy);
-  const tls = connectTls({ socket, host: name, servername: isIP(name) === 0 ? name : undefined });
+  const servername = isIP(name) === 0 ? name : undefined;
+  const { socket: tls } = secured(socket, { ...verifyingClientTls(), host: name, servername });
   await opened(tls, "secureConnect", signal);
   return await open(tls, proxy, server, signal);
 }
@@ -92,8 +98,7 @@ async function openTls(
 ): Promise<Dialed> {
   const host = bareHost(target.server);
   const name = target.tlsServerName ?? host;
-  const socket = connectTls({
-    socket: tcp,
+  const { socket, limited } = secured(tcp, {
     // The name that the certificate must have; an address is checked without SNI.
     host: name,
     servername: isIP(name) === 0 ? name : undefined,
@@ -103,7 +108,17 @@ async function openTls(
     ALPNProtocols: [...offer],
   });
   await opened(socket, "secureConnect", signal);
-  return { socket, protocol: socket.alpnProtocol === "h2" ? "h2" : "http/1.1" };
+  return { socket, limited, protocol: socket.alpnProtocol === "h2" ? "h2" : "http/1.1" };
+}
+
+/** TLS over the connection. Until the server is verified, its bytes are limited. */
+function secured(tcp: Socket, options: ConnectionOptions): { socket: TLSSocket; limited: HandshakeLimit } {
+  const limited = new HandshakeLimit(tcp);
+  const socket = connectTls({ ...options, socket: limited });
+  socket.once("secureConnect", () => limited.unlimited());
+  // A wrapped stream's error ends the TLS socket without its reason.
+  limited.on("error", (error) => socket.destroy(error));
+  return { socket, limited };
 }
 
 /** As Go: the names of a certificate are its subjectAltName; the common name of its subject is none. */

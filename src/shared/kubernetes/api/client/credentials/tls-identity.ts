@@ -5,6 +5,7 @@ import { X509Certificate } from "node:crypto";
 import { createSecureContext, type SecureContext } from "node:tls";
 import type { Clock } from "../../../../base/clock/clock.js";
 import { messageOf } from "../../../../base/errors/thrown.js";
+import { verifyingClientTls } from "../../../../io/net/untrusted-server-tls.js";
 import type { CaReload } from "../../../../telemetry/metrics/transport.js";
 import type { ClientConfig } from "../config.js";
 import { CredentialError } from "./errors.js";
@@ -112,6 +113,7 @@ function contextOf({ ca, cert, key }: TlsMaterial): SecureContext {
     // createSecureContext ignores text in which it finds no certificate: nothing would be trusted.
     const trusted = ca === undefined ? undefined : new X509Certificate(ca).raw;
     return createSecureContext({
+      ...verifyingClientTls(),
       minVersion: "TLSv1.2",
       // An intermediate CA may be the trust anchor, as in Go: its own issuer need not be known.
       allowPartialTrustChain: true,
