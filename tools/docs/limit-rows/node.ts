@@ -20,6 +20,7 @@ import { MAX_HEAD_BYTES } from "../../../src/shared/io/http/server/request-reade
 import { MAX_HANDSHAKE_BYTES } from "../../../src/shared/io/net/handshake-limit.js";
 import { LINE_LIMIT } from "../../../src/shared/kubernetes/api/client/call/line-cutter.js";
 import { LIST_LIMIT } from "../../../src/shared/kubernetes/api/client/call/list.js";
+import { MAX_IDLE_BYTES } from "../../../src/shared/kubernetes/api/client/connection/flood-guard.js";
 import { CREDENTIAL_LIMIT } from "../../../src/shared/kubernetes/api/client/credentials/source-text.js";
 import { OBJECT_LIMIT } from "../../../src/shared/kubernetes/api/client/decode/oversized.js";
 import { SIZE_LIMIT as LOAD_SIZE_LIMIT } from "../../../src/shared/kubernetes/api/client/kubeconfig/load.js";
@@ -266,6 +267,15 @@ export const NODE_LIMITS: LimitRows = {
       beyond: "the connection is closed, and tried again",
       reason: "OpenSSL checks every signature of a chain, also of one without an authority (docs/adr/0140)",
       upstream: "256 KiB of certificates",
+    },
+    {
+      of: ["src/shared/kubernetes/api/client/connection/flood-guard.ts", "MAX_IDLE_BYTES"],
+      value: MAX_IDLE_BYTES,
+      unit: "bytes",
+      what: "bytes of the API server over HTTP/2 that bring no call further; bodies, responses and time earn more",
+      beyond: "the connection is closed; watches go on over another one",
+      reason: "floods of frames take all of the thread's time",
+      upstream: "none",
     },
     {
       of: ["src/shared/kubernetes/cri/channel.ts", "MAX_MESSAGE_BYTES"],

@@ -31,6 +31,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/main/command/config/size-limits.ts: MOST_OF_ALL",
     "src/main/command/config/size-limits.ts: MOST_PROBLEMS",
   ],
+  "the API server, beside its rows": ["src/shared/kubernetes/api/client/connection/http1-sockets.ts: MAX_INTERIM"],
   "clients of the ports and sockets (docs/security.md)": [
     "src/shared/io/http/server/request-head.ts: MAX_LENGTH",
     "src/shared/io/http/server/request-reader.ts: MAX_FIELDS",

@@ -34,7 +34,7 @@ export interface Dialed {
   socket: Socket | TLSSocket;
   protocol: Protocol;
   /** The bytes below TLS. */
-  limited?: HandshakeLimit;
+  limited: HandshakeLimit | undefined;
 }
 
 /** client-go's: 30 s to connect, 10 s for TLS. */
@@ -52,7 +52,7 @@ export async function dial(
   scope.limit(clock, DIAL_MS, () => new WireError(`no connection within ${DIAL_MS / 1000} s`));
   try {
     const tcp = await openTcp(target, clock, scope.signal);
-    if (target.context === undefined) return { socket: tcp, protocol: "http/1.1" };
+    if (target.context === undefined) return { socket: tcp, protocol: "http/1.1", limited: undefined };
     return await openTls(tcp, target, target.context, offer, scope.signal);
   } finally {
     scope.dispose();

@@ -4,6 +4,7 @@ import { Agent, request as httpRequest } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { asError, abortReason } from "../../../../base/errors/thrown.js";
+import { WireError } from "./wire-error.js";
 import { NotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
 
 type OnSocket = (error: Error | null, socket?: Duplex) => void;
@@ -23,6 +24,9 @@ class DialingAgent extends Agent {
     for (const sockets of Object.values(this.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
   }
 }
+
+/** Interim responses (1xx) to one request; the API server sends none. */
+const MAX_INTERIM = 64;
 
 /** Errors of a kept connection that the server closed. */
 const STALE = new Set(["ECONNRESET", "EPIPE"]);
@@ -63,6 +67,10 @@ export class Http1Sockets implements Wire {
         // This listener stays: a reader of the body gets the error from the stream, and an abandoned body needs none.
         answer.on("error", () => undefined);
         resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: answer });
+      });
+      let interim = 0;
+      ask.on("information", () => {
+        if (++interim > MAX_INTERIM) ask.destroy(new WireError(`the server sent ${interim} interim responses`));
       });
       ask.on("error", (error) => {
         done();

@@ -12,6 +12,8 @@ import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../../base/clock/clock.js";
 import { errorCode } from "../../../../base/errors/error-code.js";
 import { abortReason } from "../../../../base/errors/thrown.js";
+import type { Dialed } from "./dial.js";
+import { FloodGuard } from "./flood-guard.js";
 import { WireError } from "./wire-error.js";
 import { NotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
 
@@ -38,15 +40,18 @@ export class Http2Session implements Wire {
   private readonly pings: Timer;
   private waiting: Timer | undefined;
   private streams = 0;
+  private readonly flood: FloodGuard;
+  private readonly socket: Socket;
   private going = false;
   private failure: Error | undefined;
 
   constructor(
-    private readonly socket: Socket,
+    { socket, limited }: Pick<Dialed, "socket" | "limited">,
     origin: string,
     private readonly clock: Clock,
     onGone: () => void,
   ) {
+    this.socket = socket;
     const session = connect(origin, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
@@ -73,6 +78,10 @@ export class Http2Session implements Wire {
       onGone();
     });
     this.pings = clock.every(PING_AFTER_MS, () => this.ping());
+    // The window of the session is so large that the library counts half a GiB before it begins again.
+    const dataBytes = (): number => session.state.effectiveRecvDataLength ?? 0;
+    this.flood = new FloodGuard(clock, dataBytes, (error) => this.destroy(error));
+    limited?.watch((bytes) => this.flood.received(bytes));
   }
 
   get isUsable(): boolean {
@@ -93,6 +102,7 @@ export class Http2Session implements Wire {
         stream.destroy(failure);
       };
       stream.on("response", (given) => {
+        this.flood.responded();
         const { ":status": status = 0, ...rest } = given;
         resolve({ status, headers: rest, body: stream });
       });
