@@ -2,6 +2,7 @@
 
 import type { ContainerImage } from "../../shared/kubernetes/api/node.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
+import { isImageName } from "./bounds.js";
 
 /** Most names of each image; upstream's figure. */
 const MAX_NAMES = 5;
@@ -11,7 +12,7 @@ export async function biggestImages(cri: Pick<CriClient, "listImages">, max: num
   const { images } = await cri.listImages({});
   const sorted = images.toSorted((a, b) => Number(b.size - a.size) || (a.id < b.id ? 1 : -1));
   return (max < 0 ? sorted : sorted.slice(0, max)).map(({ repoDigests, repoTags, size }) => ({
-    names: [...repoDigests, ...repoTags].slice(0, MAX_NAMES),
+    names: [...repoDigests, ...repoTags].filter(isImageName).slice(0, MAX_NAMES),
     sizeBytes: Number(size),
   }));
 }

@@ -5,6 +5,7 @@ import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { RuntimeCondition, RuntimeDetails, RuntimeState } from "../../shared/contracts/pleg.js";
 import type { CriClient } from "../../shared/kubernetes/cri/client.js";
 import type { StatusResponse } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import { messageText, MOST_HANDLERS, nameText } from "./bounds.js";
 import { readRuntimeStatus } from "./runtime-status.js";
 
 export type RuntimeWatchCri = Pick<CriClient, "version" | "status">;
@@ -35,12 +36,14 @@ export async function askRuntime(cri: RuntimeWatchCri, deadlineMs: number, event
       reachable: true,
       runtimeReady: runtime?.status ?? false,
       networkReady: network?.status ?? false,
-      name: version.runtimeName,
-      version: version.runtimeVersion,
+      name: nameText(version.runtimeName),
+      version: nameText(version.runtimeVersion),
       events,
       message: [runtime, network]
-        .filter((condition) => condition !== undefined && !condition.status)
-        .map((condition) => `${condition?.type ?? ""}: ${condition?.reason ?? ""} ${condition?.message ?? ""}`.trim())
+        .filter((condition) => condition?.status === false)
+        .map((condition) =>
+          messageText(`${condition?.type ?? ""}: ${condition?.reason ?? ""} ${condition?.message ?? ""}`.trim()),
+        )
         .join("; "),
       details: detailsOf(status),
     };
@@ -51,11 +54,17 @@ export async function askRuntime(cri: RuntimeWatchCri, deadlineMs: number, event
 
 function detailsOf(reply: StatusResponse): RuntimeDetails {
   const { runtimeReady, networkReady, handlers, features } = readRuntimeStatus(reply);
-  const condition = ({ status, reason, message }: RuntimeCondition): RuntimeCondition => ({ status, reason, message });
+  const condition = ({ status, reason, message }: RuntimeCondition): RuntimeCondition => ({
+    status,
+    reason: nameText(reason),
+    message: messageText(message),
+  });
   return omitUndefined({
     runtimeReady: condition(runtimeReady),
     networkReady: condition(networkReady),
     handlers: handlers
+      .filter(({ name }) => name === nameText(name))
+      .slice(0, MOST_HANDLERS)
       .map(({ name, features: { recursiveReadOnlyMounts = false, userNamespaces = false } = {} }) => ({
         name,
         recursiveReadOnlyMounts,

@@ -1,16 +1,23 @@
 // Go sends maps in random order. Equal states must be equal bytes, or every inspection would seem to show a change. And
 // main gets no more of a container than it shows.
 
-import type { ContainerStatus, Mount, PodSandboxStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
+import type { ContainerStatus, Mount, PodIP, PodSandboxStatus } from "../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { TERMINATION_MESSAGE_PATH } from "../../shared/kubernetes/cri/observed-pod.js";
+import { boundedAddresses, boundedMap, imageText, messageText, nameText } from "./bounds.js";
 
-function sorted(map: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
+/** Puts the maps of a sandbox's status into key order, and bounds what a runtime may say. */
+export function stableSandbox(status: PodSandboxStatus): PodSandboxStatus {
+  const { network, labels, annotations } = status;
+  return {
+    ...status,
+    network: network && { ip: nameText(network.ip), additionalIps: addressesOf(network.additionalIps) },
+    labels: boundedMap(labels),
+    annotations: boundedMap(annotations),
+  };
 }
 
-/** Puts the maps of a sandbox's status into key order. */
-export function stableSandbox(status: PodSandboxStatus): PodSandboxStatus {
-  return { ...status, labels: sorted(status.labels), annotations: sorted(status.annotations) };
+function addressesOf(addresses: readonly PodIP[]): PodIP[] {
+  return boundedAddresses(addresses).map(({ ip }) => ({ ip: nameText(ip) }));
 }
 
 /**
@@ -21,13 +28,18 @@ export function stableContainer(status: ContainerStatus): ContainerStatus {
   const linux = status.resources?.linux;
   return {
     ...status,
-    labels: sorted(status.labels),
-    annotations: sorted(status.annotations),
+    image: status.image && { ...status.image, image: imageText(status.image.image) },
+    imageRef: imageText(status.imageRef),
+    imageId: imageText(status.imageId),
+    reason: nameText(status.reason),
+    message: messageText(status.message),
+    labels: boundedMap(status.labels),
+    annotations: boundedMap(status.annotations),
     mounts: shownMounts(status),
     resources:
       linux === undefined
         ? status.resources
-        : { windows: status.resources?.windows, linux: { ...linux, unified: sorted(linux.unified) } },
+        : { windows: status.resources?.windows, linux: { ...linux, unified: boundedMap(linux.unified) } },
   };
 }
 

@@ -42,6 +42,7 @@ import { bytesOfText } from "../../../src/shared/base/text/escaped-bytes.js";
 import { goTimeMs, goTimeParts, isGoTime } from "../../../src/shared/base/text/go-time.js";
 import { oneLine } from "../../../src/shared/base/text/printable.js";
 import { quote } from "../../../src/shared/base/text/quote.js";
+import { shortened } from "../../../src/shared/base/text/shortened.js";
 import { withoutTrailing } from "../../../src/shared/base/text/without-trailing.js";
 import { parseMountinfo, parseMountsWithin, unescapeMountField } from "../../../src/shared/io/fs/mountinfo.js";
 import { isAscii } from "../../../src/shared/io/http/bytes.js";
@@ -162,6 +163,7 @@ export const PARSERS: Readonly<Record<string, Row>> = {
     ],
     frames: [["limits.hugepages-", ""]],
   },
+  "the beginning of a long text": { functions: ["shortened: shortened"], parse: [(text) => shortened(text, 256)] },
   "annotations and labels in volumes": {
     functions: ["quote: quote"],
     parse: [

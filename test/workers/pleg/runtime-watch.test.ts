@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RuntimeState } from "../../../src/shared/contracts/pleg.js";
-import { nextAskMs, sameRuntimeState } from "../../../src/workers/pleg/runtime-watch.js";
+import { StatusResponse, VersionResponse } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { askRuntime, nextAskMs, sameRuntimeState } from "../../../src/workers/pleg/runtime-watch.js";
 
 const up: RuntimeState = {
   reachable: true,
@@ -37,4 +38,29 @@ test("a runtime that is unreachable or not ready is called five times a second, 
   assert.equal(nextAskMs(down, 5000), 200);
   assert.equal(nextAskMs({ ...up, networkReady: false }, 5000), 200);
   assert.equal(nextAskMs(down, 100), 100);
+});
+
+test("names, conditions and handlers of a runtime without measure are bounded before they leave the thread", async () => {
+  const long = "x".repeat(8 * 1024 * 1024);
+  const handlers = Array.from({ length: 100_000 }, (_, index) => ({ name: `h${index}` }));
+  const state = await askRuntime(
+    {
+      version: () =>
+        Promise.resolve(VersionResponse.fromPartial({ runtimeName: `${long}containerd`, runtimeVersion: long })),
+      status: () =>
+        Promise.resolve(
+          StatusResponse.fromPartial({
+            status: { conditions: [{ type: "RuntimeReady", status: false, reason: long, message: long }] },
+            runtimeHandlers: [{ name: long }, ...handlers],
+          }),
+        ),
+    },
+    1000,
+    false,
+  );
+  assert.ok(state.reachable);
+  assert.deepEqual([state.name.length, state.version.length, state.message.length], [256, 256, 4096]);
+  assert.deepEqual([state.details?.handlers.length, state.details?.handlers[0]?.name], [256, "h0"]);
+  const { reason, message } = state.details?.runtimeReady ?? {};
+  assert.deepEqual([reason?.length, message?.length], [256, 4096]);
 });

@@ -64,3 +64,38 @@ test("main gets the mount of the termination message, at the path that the conta
     ["/tmp/message"],
   );
 });
+
+test("texts of a runtime without measure reach main in part, and all that main reads of them stays", () => {
+  const long = "x".repeat(8 * 1024 * 1024);
+  const labels = { "a/long": long, "b/own": "1", ...manyLabels(100_000) };
+  const container = stableContainer(
+    ContainerStatus.fromPartial({
+      id: "c",
+      image: { image: long },
+      imageRef: long,
+      imageId: long,
+      reason: long,
+      message: `${long.slice(0, 4094)}\u{1F600}${long}`,
+      labels,
+      annotations: labels,
+    }),
+  );
+  assert.deepEqual(
+    [container.image?.image, container.imageRef, container.imageId, container.reason].map((text) => text?.length),
+    [4096, 4096, 4096, 256],
+  );
+  assert.equal(container.message, `${"x".repeat(4094)}…`, "no half of a character");
+  assert.equal(container.labels["b/own"], "1");
+  assert.ok(encodeContainer(observedContainer(container)).length < 1024 * 1024);
+  const addresses = Array.from({ length: 100_000 }, () => ({ ip: long.slice(0, 300) }));
+  const sandbox = stableSandbox(
+    PodSandboxStatus.fromPartial({ id: "s", labels, network: { ip: long, additionalIps: addresses } }),
+  );
+  assert.deepEqual([sandbox.network?.ip.length, sandbox.network?.additionalIps.length], [256, 16]);
+  assert.equal(sandbox.network?.additionalIps[0]?.ip.length, 256);
+  assert.equal(sandbox.labels["b/own"], "1");
+});
+
+function manyLabels(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`c/${index}`, "value"]));
+}

@@ -31,6 +31,14 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/main/command/config/size-limits.ts: MOST_OF_ALL",
     "src/main/command/config/size-limits.ts: MOST_PROBLEMS",
   ],
+  "texts of the runtime that leave the thread pleg": [
+    "src/workers/pleg/bounds.ts: IMAGE_NAME_LIMIT",
+    "src/workers/pleg/bounds.ts: MAP_LIMIT",
+    "src/workers/pleg/bounds.ts: MESSAGE_LIMIT",
+    "src/workers/pleg/bounds.ts: MOST_ADDRESSES",
+    "src/workers/pleg/bounds.ts: MOST_HANDLERS",
+    "src/workers/pleg/bounds.ts: NAME_LIMIT",
+  ],
   "the API server, beside its rows": ["src/shared/kubernetes/api/client/connection/http1-sockets.ts: MAX_INTERIM"],
   "clients of the ports and sockets (docs/security.md)": [
     "src/shared/io/http/server/request-head.ts: MAX_LENGTH",

@@ -3,6 +3,7 @@
 
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { quote } from "../../../shared/base/text/quote.js";
+import { shortened } from "../../../shared/base/text/shortened.js";
 import { isStaticPod, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { StatusResponse } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import { type ClusterObjects } from "../../model/cluster-access.js";
@@ -47,10 +48,15 @@ export async function checkedRuntimeHandler(runtime: NodeRuntime, pod: Pod, sign
   return handler;
 }
 
+/** Handlers, and characters of their names, in the message of a pod. */
+const SHOWN = 32;
+const SHOWN_CHARACTERS = 1024;
+
 /** A runtime that lists no handlers may have any. */
 function checkKnown(handler: string, { spec }: Pod, { runtimeHandlers }: StatusResponse): void {
   if (handler === "" || runtimeHandlers.length === 0 || runtimeHandlers.some(({ name }) => name === handler)) return;
-  const known = runtimeHandlers.map(({ name }) => (name === "" ? `"" (the default)` : quote(name))).join(", ");
+  const names = runtimeHandlers.map(({ name }) => (name === "" ? `"" (the default)` : quote(name)));
+  const known = shortened(names.slice(0, SHOWN).join(", "), SHOWN_CHARACTERS);
   const { runtimeClassName = "" } = spec;
   const asked = handler === runtimeClassName ? "" : ` ${quote(handler)}, its handler,`;
   throw new OperatorError(
