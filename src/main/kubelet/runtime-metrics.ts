@@ -1,5 +1,6 @@
 // The metrics of the runtime verbs, under upstream's names.
 
+import { LabelValues } from "../../shared/telemetry/metrics/label-values.js";
 import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 import type { RuntimeMetrics } from "../containers/runtime/node-runtime.js";
 import type { PodMetrics } from "../pods/sync/metrics.js";
@@ -18,18 +19,20 @@ export function countingMetrics(metrics: PodMetrics, registry: ThreadRegistry): 
     mounted: registry.counter("kubelet_image_volume_mounted_succeed_total", "Number of successful image volume mounts"),
     failed: registry.counter("kubelet_image_volume_mounted_errors_total", "Number of failed image volume mounts"),
   };
+  const handlers = new LabelValues();
   return {
     imageVolumes: (what, count) => imageVolumes[what].inc(count),
     httpHookFellBack: () => fallbacks.inc(),
     sleepCutShort: () => cutShort.inc(),
     sandboxRun(durationMs, ok, { handler, ownUsers }) {
+      const runtime_handler = handlers.of(handler);
       metrics.startedPods.inc();
       if (ownUsers) metrics.startedUserNamespacedPods.inc();
-      metrics.runPodSandboxDuration.observe({ runtime_handler: handler }, durationMs / 1000);
+      metrics.runPodSandboxDuration.observe({ runtime_handler }, durationMs / 1000);
       if (ok) return;
       metrics.startedPodsErrors.inc();
       if (ownUsers) metrics.startedUserNamespacedPodsErrors.inc();
-      metrics.runPodSandboxErrors.inc({ runtime_handler: handler });
+      metrics.runPodSandboxErrors.inc({ runtime_handler });
     },
     containerStarted: (kind) => metrics.startedContainers.inc({ container_type: kind }),
     containerStartFailed: (kind, code) => metrics.startedContainersErrors.inc({ container_type: kind, code }),

@@ -1,6 +1,7 @@
 // Volumes as operators of other kubelets know them: operations, their durations, and how many volumes are wanted and
 // set up. Main thread only.
 
+import { LabelValues } from "../../shared/telemetry/metrics/label-values.js";
 import type { ThreadRegistry } from "../../shared/telemetry/metrics/thread-registry.js";
 
 const OPERATION_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
@@ -60,13 +61,15 @@ export function volumeMetrics(registry: ThreadRegistry): VolumeMetrics {
     "reconstruct_volume_operations_errors_total",
     "The number of volumes that failed reconstruction from the operating system at start-up",
   );
+  // A pod names the CSI driver of a volume in it, also one that does not exist.
+  const plugins = new LabelValues();
   return {
     operation({ plugin, migrated = false }, operation_name, durationMs, ok) {
-      const labels = { volume_plugin: plugin, operation_name, migrated: String(migrated) };
+      const labels = { volume_plugin: plugins.of(plugin), operation_name, migrated: String(migrated) };
       durations.observe({ ...labels, status: ok ? "success" : "fail-unknown" }, durationMs / 1000);
     },
-    mounted(plugin_name, durationMs) {
-      overall.observe({ plugin_name, operation_name: "overall_volume_mount" }, durationMs / 1000);
+    mounted(plugin, durationMs) {
+      overall.observe({ plugin_name: plugins.of(plugin), operation_name: "overall_volume_mount" }, durationMs / 1000);
     },
     reconstructed(ok) {
       found.inc();

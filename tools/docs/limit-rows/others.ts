@@ -39,6 +39,10 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/workers/pleg/bounds.ts: MOST_HANDLERS",
     "src/workers/pleg/bounds.ts: NAME_LIMIT",
   ],
+  "values of labels of metrics": [
+    "src/shared/telemetry/metrics/label-values.ts: LONGEST_VALUE",
+    "src/shared/telemetry/metrics/label-values.ts: MOST_VALUES",
+  ],
   "the API server, beside its rows": ["src/shared/kubernetes/api/client/connection/http1-sockets.ts: MAX_INTERIM"],
   "clients of the ports and sockets (docs/security.md)": [
     "src/shared/io/http/server/request-head.ts: MAX_LENGTH",

@@ -7,6 +7,7 @@ import { isSidecar, isStaticPod, type Pod } from "../../../shared/kubernetes/api
 import { ContainerState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
 import type { ObservedPod, ObservedContainer } from "../../../shared/kubernetes/cri/observed-pod.js";
 import type { PodUid, ContainerId } from "../../../shared/kubernetes/identifiers.js";
+import { LabelValues } from "../../../shared/telemetry/metrics/label-values.js";
 import { CONFIG_SEEN } from "../../model/api-json.js";
 import type { PodSubscriber } from "../../model/pod-events.js";
 import type { WorkerOperation } from "../../model/synced-pod.js";
@@ -22,6 +23,7 @@ interface Followed {
 }
 
 export class NodePodWatch {
+  private readonly reasons = new LabelValues();
   private readonly followed = new Map<PodUid, Followed>();
   private networkSeen = false;
 
@@ -110,7 +112,7 @@ export class NodePodWatch {
     this.metrics.terminatedContainers.inc({
       container_type: kindOf(pod, status.metadata?.name ?? ""),
       exit_code: String(status.exitCode),
-      reason: status.reason,
+      reason: this.reasons.of(status.reason),
     });
   }
 }

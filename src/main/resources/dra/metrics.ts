@@ -1,5 +1,6 @@
 // Metrics of ResourceClaims under upstream's names: durations of operations, and the number of claims in use.
 
+import { LabelValues } from "../../../shared/telemetry/metrics/label-values.js";
 import type { ThreadRegistry } from "../../../shared/telemetry/metrics/thread-registry.js";
 import type { ClaimState } from "./claim-state.js";
 import type { ClaimsObserver } from "./claims.js";
@@ -40,10 +41,11 @@ export function draMetrics(registry: ThreadRegistry, claims: () => readonly Clai
       inUse.set({ driver_name: driver }, prepared.filter((claim) => claim.drivers.has(driver)).length);
     }
   });
+  const drivers = new LabelValues();
   return {
     operation: (operation_name, seconds, failed) =>
       operations.observe({ operation_name, is_error: String(failed) }, seconds),
-    called: (driver_name, method_name, grpc_status_code, seconds) =>
-      calls.observe({ driver_name, method_name, grpc_status_code }, seconds),
+    called: (driver, method_name, grpc_status_code, seconds) =>
+      calls.observe({ driver_name: drivers.of(driver), method_name, grpc_status_code }, seconds),
   };
 }
