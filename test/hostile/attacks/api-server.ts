@@ -1,8 +1,13 @@
 // An API server that lies: answers that no honest one gives, for objects of the attack and for whole collections.
 // Invariant: no answer says that the normal pod is gone; a pod whose deletion is believed would be right to end.
 
+import { execFile } from "node:child_process";
 import { once } from "node:events";
+import { mkdir, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
+import type { Http2ServerResponse } from "node:http2";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { sleep } from "../../../tools/standalone/wait.js";
 import type { ApiObject, CallMatch } from "../../fake-api/fake-api.js";
 import type { WriteAnswer } from "../../fake-api/faults.js";
@@ -17,6 +22,8 @@ import { each, hostile, REST, tenantAttack, tenantPod } from "./tenant-kit.js";
 const SECONDS = size(5, 25);
 const MIB = 1024 * 1024;
 const WATCH_PODS: CallMatch = { ...AGENT, resource: "pods", verb: "watch" };
+/** Interim responses to one request. */
+const MOST_INTERIM = 2_000_000;
 /** Most bytes of one endless answer. */
 const MOST_BYTES = 256 * MIB;
 
@@ -210,6 +217,61 @@ const tokenReviews = lying("TokenReviews that hang, are huge or contradict thems
   return clientAttack({ name: "tokens", seconds: SECONDS }, how).start(bench);
 });
 
+const interim = lying("interim responses without end", ({ fixture }, counted) => {
+  const flood: WriteAnswer = async (response, _call, gone) => {
+    counted();
+    const { stream } = response as unknown as Http2ServerResponse;
+    for (let sent = 0; sent < MOST_INTERIM && !gone.aborted && !stream.destroyed; sent++) {
+      stream.additionalHeaders({ ":status": 103 });
+      if (sent % 500 === 0) await sleep(5);
+    }
+  };
+  fixture.faults.answer(WATCH_PODS, flood);
+  for (const resource of ["configmaps", "nodes", "leases"]) fixture.faults.answer({ ...AGENT, resource }, flood);
+});
+
+/** What may stand at the path of a file. */
+const IN_PLACE_OF_A_FILE: readonly ((path: string, text: string) => Promise<unknown>)[] = [
+  (path) => promisify(execFile)("mkfifo", [path]),
+  (path) => mkdir(path),
+  (path) => symlink("/dev/zero", path),
+  (path) => symlink("nowhere", path),
+  async (path) => {
+    await writeFile(path, "");
+    await truncate(path, 200 * MIB);
+  },
+  (path, text) => writeFile(path, text.slice(0, text.length / 2)),
+  (path, text) => writeFile(path, text),
+];
+
+const strangeFiles = lying(
+  "certificate authorities as FIFOs, devices, folders and files of 200 MB, exchanged all the time",
+  async ({ dir, fixture }, counted) => {
+    const path = join(dir, "client-ca.crt");
+    const end = new AbortController();
+    const remove = (): Promise<void> => rm(path, { recursive: true, force: true });
+    const exchange = async (): Promise<void> => {
+      for (let turn = 0; !end.signal.aborted; turn++) {
+        await remove();
+        await IN_PLACE_OF_A_FILE[turn % IN_PLACE_OF_A_FILE.length]?.(path, fixture.ca);
+        counted();
+        // Each stays once in a while, so that a watch that waits for a calm moment reads it.
+        await sleep(turn % 50 === 0 ? 400 : 2);
+      }
+      await remove();
+      await writeFile(path, fixture.ca);
+    };
+    const exchanged = exchange();
+    return {
+      async stop() {
+        end.abort();
+        await exchanged;
+        return "each a file, exchanged";
+      },
+    };
+  },
+);
+
 export const API_SERVER: readonly Attack[] = [
   wrongVersions,
   hugeObjects,
@@ -217,4 +279,6 @@ export const API_SERVER: readonly Attack[] = [
   endlessAnswers,
   garbage,
   tokenReviews,
+  interim,
+  strangeFiles,
 ];

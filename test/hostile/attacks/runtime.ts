@@ -151,6 +151,30 @@ export function runtimeAttacks(runtime: () => LyingRuntime): readonly Attack[] {
         })),
       }));
     }),
+    attack("names, conditions, handlers, labels and image names of megabytes", (proxy) => {
+      const text = "x".repeat(size(1, 4) * MIB);
+      const labels = Object.fromEntries(Array.from({ length: size(10_000, 100_000) }, (_, at) => [`l/${at}`, "v"]));
+      proxy.lie("version", (answer) => ({ ...answer, runtimeName: text, runtimeVersion: text }));
+      proxy.lie("status", (answer) => ({
+        ...answer,
+        status: {
+          conditions: (answer.status?.conditions ?? []).map((one) => ({ ...one, reason: text, message: text })),
+        },
+        runtimeHandlers: [
+          ...answer.runtimeHandlers,
+          ...Object.keys(labels).map((name) => ({ name, features: undefined })),
+        ],
+      }));
+      proxy.lie("containerStatus", (answer) => {
+        const { status } = answer;
+        if (status === undefined || !isEvil(status.labels)) return answer;
+        const texts = { message: text, reason: text, imageRef: text, imageId: text };
+        return { ...answer, status: { ...status, ...texts, annotations: { ...labels, ...status.annotations } } };
+      });
+      proxy.lie("listImages", ({ images }) => ({
+        images: images.map((one) => ({ ...one, repoTags: [text, ...one.repoTags], repoDigests: [text] })),
+      }));
+    }),
     attack("endless event streams with messages of a megabyte", (proxy) => {
       const annotations = { text: "x".repeat(size(MIB / 4, MIB)) };
       proxy.flood("getContainerEvents", (index) => {
