@@ -103,9 +103,13 @@ function started({ command, args, env }: ProgramRun): ChildProcessWithoutNullStr
 }
 
 function notRun(error: Error): ProgramFailedError {
-  return errorCode(error) === "ENOENT"
-    ? new ProgramFailedError("missing", "is not there", { cause: error })
-    : new ProgramFailedError("not run", `can't be run: ${error.message}`, { cause: error });
+  const code = errorCode(error);
+  if (code === "ENOENT") return new ProgramFailedError("missing", "is not there", { cause: error });
+  // Node's message has the argument, which may be secret.
+  if (code === "ERR_INVALID_ARG_VALUE") {
+    return new ProgramFailedError("not run", "can't be run: an argument or variable of it has a null byte");
+  }
+  return new ProgramFailedError("not run", `can't be run: ${error.message}`, { cause: error });
 }
 
 function badEnd(

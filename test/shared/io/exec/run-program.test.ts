@@ -67,6 +67,13 @@ test("a missing program, one without execute permission, and input beyond the ke
   await rejects(runOf(command), "not run", /^can't be run: .*EACCES/);
 });
 
+test("a null byte in an argument or variable is an error that does not show the value", async () => {
+  const failed = (error: unknown): boolean =>
+    error instanceof ProgramFailedError && error.message.includes("null byte") && error.cause === undefined;
+  await assert.rejects(runProgram(runOf("/bin/true", { args: ["secret\0"] })), failed);
+  await assert.rejects(runProgram(runOf("/bin/true", { env: [{ name: "A", value: "secret\0" }] })), failed);
+});
+
 test("a program that hangs is killed with its children at its deadline, or when its caller aborts", async (t) => {
   const command = await script(t, 'sleep 1000 & echo "$$ $!" > $0.pids; wait');
   const clock = new SteppedClock();
