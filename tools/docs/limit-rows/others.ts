@@ -39,6 +39,9 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/workers/pleg/bounds.ts: MOST_HANDLERS",
     "src/workers/pleg/bounds.ts: NAME_LIMIT",
   ],
+  "commands in containers, which the kernel bounds": [
+    "src/shared/kubernetes/cri/executable-name.ts: LONGEST_PATH_BYTES",
+  ],
   "values of labels of metrics": [
     "src/shared/telemetry/metrics/label-values.ts: LONGEST_VALUE",
     "src/shared/telemetry/metrics/label-values.ts: MOST_VALUES",

@@ -3,6 +3,7 @@
 // gen/ types.
 
 import { Caller, type CriClientOptions } from "./caller.js";
+import { withUsableName } from "./executable-name.js";
 import {
   AttachRequest,
   CheckpointContainerRequest,
@@ -74,6 +75,7 @@ export interface CriClient extends CriCalls {
  */
 export function createCriClient(options: CriClientOptions): CriClient {
   const caller = new Caller(options);
+  const { endpoint } = options;
   const calls: CriCalls = {
     version: caller.unary(runtime.version, VersionRequest),
     runPodSandbox: caller.unary(runtime.runPodSandbox, RunPodSandboxRequest, checkRunPodSandbox),
@@ -91,8 +93,8 @@ export function createCriClient(options: CriClientOptions): CriClient {
     containerStatus: caller.unary(runtime.containerStatus, ContainerStatusRequest, checkContainerStatus),
     updateContainerResources: caller.unary(runtime.updateContainerResources, UpdateContainerResourcesRequest),
     reopenContainerLog: caller.unary(runtime.reopenContainerLog, ReopenContainerLogRequest),
-    execSync: caller.unary(runtime.execSync, ExecSyncRequest),
-    exec: caller.unary(runtime.exec, ExecRequest, checkUrl),
+    execSync: withUsableName(caller.unary(runtime.execSync, ExecSyncRequest), "ExecSync", endpoint),
+    exec: withUsableName(caller.unary(runtime.exec, ExecRequest, checkUrl), "Exec", endpoint),
     attach: caller.unary(runtime.attach, AttachRequest, checkUrl),
     portForward: caller.unary(runtime.portForward, PortForwardRequest, checkUrl),
     containerStats: caller.unary(runtime.containerStats, ContainerStatsRequest),

@@ -297,3 +297,16 @@ test("after close() calls fail with CriCancelledError", async (context) => {
   client.close();
   assert.ok((await failure(client.version({}))) instanceof errors.CriCancelledError);
 });
+
+test("a command whose name no kernel executes does not reach the runtime", async (context) => {
+  const { fake, client } = await pair(context);
+  fake.failpoint("ExecSync", "error(UNIMPLEMENTED: it came)");
+  fake.failpoint("Exec", "error(UNIMPLEMENTED: it came)");
+  for (const call of [client.execSync, client.exec]) {
+    const long = await failure(call({ containerId: "c1", cmd: ["x".repeat(4096)] }));
+    assert.equal(long.code, "UNKNOWN");
+    assert.match(long.message, /container c1 failed .*: exec: "x{63}…": file name too long$/);
+    const longest = await failure(call({ containerId: "c1", cmd: ["x".repeat(4095), "y".repeat(100_000)] }));
+    assert.equal(longest.code, "UNIMPLEMENTED");
+  }
+});
