@@ -7,19 +7,31 @@ import type { HostileBench } from "./bench.js";
 
 const PAUSE_MS = 100;
 
+export interface OddRequest {
+  path: string;
+  method?: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: string;
+}
+
 export class RequestVisitors {
   /** Responses that were read to their ends, and their bytes. */
   responses = 0;
   bytes = 0;
+  /** Responses of any status. */
+  answers = 0;
   private readonly over = new AbortController();
   private readonly agent = new Agent({ keepAlive: true });
   private readonly running: Promise<void>[];
 
-  /** @param paths of the port, with their queries */
-  constructor({ fixture, port }: HostileBench, paths: readonly string[], count: number) {
+  /** @param asks paths of the port, with their queries, or whole requests */
+  constructor({ fixture, port }: HostileBench, asks: readonly (string | OddRequest)[], count: number) {
     const client = fixture.clientCertificate("scraper", ["system:masters"]);
-    const url = (index: number): string => `https://127.0.0.1:${port}${paths[index % paths.length] ?? "/"}`;
-    this.running = Array.from({ length: count }, (_, index) => this.visit(url(index), client));
+    const ask = (index: number): OddRequest => {
+      const one = asks[index % asks.length] ?? "/";
+      return typeof one === "string" ? { path: one } : one;
+    };
+    this.running = Array.from({ length: count }, (_, index) => this.visit({ ...ask(index), port }, client));
   }
 
   async stop(): Promise<void> {
@@ -28,13 +40,15 @@ export class RequestVisitors {
     this.agent.destroy();
   }
 
-  private async visit(url: string, client: { cert: string; key: string }): Promise<void> {
+  private async visit(ask: OddRequest & { port: number }, client: { cert: string; key: string }): Promise<void> {
+    const { body, ...options } = { host: "127.0.0.1", method: "GET", ...ask };
     const { signal } = this.over;
     while (!signal.aborted) {
       try {
-        const sent = request(url, { ...client, agent: this.agent, rejectUnauthorized: false, signal }).end();
+        const sent = request({ ...client, ...options, agent: this.agent, rejectUnauthorized: false, signal }).end(body);
         const [response] = (await once(sent, "response")) as [IncomingMessage];
         for await (const part of response) this.bytes += (part as Buffer).length;
+        this.answers++;
         if (response.statusCode === 200) this.responses++;
         else await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       } catch {

@@ -246,7 +246,7 @@ const IN_PLACE_OF_A_FILE: readonly ((path: string, text: string) => Promise<unkn
 
 const strangeFiles = lying(
   "certificate authorities as FIFOs, devices, folders and files of 200 MB, exchanged all the time",
-  async ({ dir, fixture }, counted) => {
+  ({ dir, fixture }, counted) => {
     const path = join(dir, "client-ca.crt");
     const end = new AbortController();
     const remove = (): Promise<void> => rm(path, { recursive: true, force: true });
@@ -262,13 +262,13 @@ const strangeFiles = lying(
       await writeFile(path, fixture.ca);
     };
     const exchanged = exchange();
-    return {
+    return Promise.resolve({
       async stop() {
         end.abort();
         await exchanged;
-        return "each a file, exchanged";
+        return "each an exchange";
       },
-    };
+    });
   },
 );
 

@@ -4,7 +4,7 @@
 import { size, type Attack } from "../attack.js";
 import type { HostileBench } from "../bench.js";
 import { FrameVisitors } from "../frame-visitors.js";
-import { RequestVisitors } from "../request-visitors.js";
+import { type OddRequest, RequestVisitors } from "../request-visitors.js";
 import { StreamVisitors } from "../stream-visitors.js";
 import { each, hostile, tenantAttack, tenantPod } from "./tenant-kit.js";
 
@@ -77,7 +77,40 @@ function requestsAttack(name: string, paths: (pod: string) => string[]): Attack 
   });
 }
 
+const KIB = 1024;
+
+/** Requests of a client with all rights that no honest one sends. */
+function oddRequests(pod: string): OddRequest[] {
+  const long = "x".repeat(100 * KIB);
+  const of = `default/${pod}/noise`;
+  return [
+    { path: `/exec/${of}?${"command=a&".repeat(10_000)}output=1` },
+    { path: `/run/${of}?cmd=${long}`, method: "POST" },
+    { path: `/containerLogs/${of}?tailLines=999999999999999999999&limitBytes=1e309&sinceTime=9999-12-31T23:59:59Z` },
+    { path: `/containerLogs/${of}?${"tailLines=1&".repeat(8_000)}` },
+    { path: `/containerLogs/default/${long}/noise` },
+    { path: `/checkpoint/${of}?timeout=99999999999999`, method: "POST" },
+    { path: `/checkpoint/default/${long}/noise`, method: "POST" },
+    { path: "/stats/summary?only_cpu_and_memory=true", body: long.slice(0, 60 * KIB) },
+    { path: "/stats/summary", method: "POST", body: "{".repeat(60 * KIB) },
+    { path: "/metrics", headers: { accept: "application/openmetrics-text;version=1.0.0;q=0.5,".repeat(2_000) } },
+    { path: "/metrics/cadvisor", headers: { "accept-encoding": "gzip;q=0.001,".repeat(8_000) } },
+    { path: "/configz", headers: { cookie: long } },
+    { path: "/debug/flags/v", method: "PUT", body: "9".repeat(60 * KIB) },
+    { path: `/logs/?query=kubelet&pattern=${"(".repeat(50 * KIB)}` },
+    { path: `/logs/?query=kubelet&pattern=${encodeURIComponent(`(${"a+".repeat(10_000)})+$`)}` },
+    { path: `/logs/${"%2e%2e/".repeat(10_000)}etc/shadow` },
+    { path: "/pods", headers: { range: `bytes=${"0-1,".repeat(20_000)}2-3` } },
+    { path: `/portForward/default/${pod}?${"port=80&".repeat(10_000)}` },
+  ];
+}
+
 export const TENANT_STREAMS: readonly Attack[] = [
+  visited({
+    name: "requests with thousands of parameters, long paths, headers and bodies, by clients with all rights",
+    visit: (bench, pods) => new RequestVisitors(bench, pods.flatMap(oddRequests), size(36, 90)),
+    did: ({ answers, bytes }) => (answers === 0 ? undefined : `${answers} responses, ${mib(bytes)}`),
+  }),
   streamsAttack("commands (exec) whose output has no end", (pod) => [
     `/exec/default/${pod}/noise?command=yes&output=1&error=1`,
     `/exec/default/${pod}/noise?command=cat&command=/dev/zero&output=1&error=1`,
