@@ -70,6 +70,8 @@ export interface CriClient extends CriCalls {
   close(): void;
 }
 
+const EXEC_FAILED = "failed to exec in container";
+
 /**
  * Connects on the first call. An absent socket is no error here: calls fail with CriUnavailableError until it is there.
  */
@@ -84,7 +86,11 @@ export function createCriClient(options: CriClientOptions): CriClient {
     podSandboxStatus: caller.unary(runtime.podSandboxStatus, PodSandboxStatusRequest, checkPodSandboxStatus),
     listPodSandbox: caller.unary(runtime.listPodSandbox, ListPodSandboxRequest),
     streamPodSandboxes: caller.stream(runtime.streamPodSandboxes, StreamPodSandboxesRequest),
-    createContainer: caller.unary(runtime.createContainer, CreateContainerRequest, checkCreateContainer),
+    createContainer: withUsableName(
+      caller.unary(runtime.createContainer, CreateContainerRequest, checkCreateContainer),
+      ({ config }) => config?.command,
+      { verb: "CreateContainer", endpoint, failed: "unable to start container process" },
+    ),
     startContainer: caller.unary(runtime.startContainer, StartContainerRequest),
     stopContainer: caller.unary(runtime.stopContainer, StopContainerRequest),
     removeContainer: caller.unary(runtime.removeContainer, RemoveContainerRequest),
@@ -93,8 +99,16 @@ export function createCriClient(options: CriClientOptions): CriClient {
     containerStatus: caller.unary(runtime.containerStatus, ContainerStatusRequest, checkContainerStatus),
     updateContainerResources: caller.unary(runtime.updateContainerResources, UpdateContainerResourcesRequest),
     reopenContainerLog: caller.unary(runtime.reopenContainerLog, ReopenContainerLogRequest),
-    execSync: withUsableName(caller.unary(runtime.execSync, ExecSyncRequest), "ExecSync", endpoint),
-    exec: withUsableName(caller.unary(runtime.exec, ExecRequest, checkUrl), "Exec", endpoint),
+    execSync: withUsableName(caller.unary(runtime.execSync, ExecSyncRequest), ({ cmd }) => cmd, {
+      verb: "ExecSync",
+      endpoint,
+      failed: EXEC_FAILED,
+    }),
+    exec: withUsableName(caller.unary(runtime.exec, ExecRequest, checkUrl), ({ cmd }) => cmd, {
+      verb: "Exec",
+      endpoint,
+      failed: EXEC_FAILED,
+    }),
     attach: caller.unary(runtime.attach, AttachRequest, checkUrl),
     portForward: caller.unary(runtime.portForward, PortForwardRequest, checkUrl),
     containerStats: caller.unary(runtime.containerStats, ContainerStatsRequest),

@@ -300,13 +300,18 @@ test("after close() calls fail with CriCancelledError", async (context) => {
 
 test("a command whose name no kernel executes does not reach the runtime", async (context) => {
   const { fake, client } = await pair(context);
-  fake.failpoint("ExecSync", "error(UNIMPLEMENTED: it came)");
-  fake.failpoint("Exec", "error(UNIMPLEMENTED: it came)");
-  for (const call of [client.execSync, client.exec]) {
-    const long = await failure(call({ containerId: "c1", cmd: ["x".repeat(4096)] }));
+  const verbs = ["ExecSync", "Exec", "CreateContainer"] as const;
+  for (const verb of verbs) fake.failpoint(verb, "error(UNIMPLEMENTED: it came)");
+  const calls = [
+    (cmd: string[]) => client.execSync({ containerId: "c1", cmd }),
+    (cmd: string[]) => client.exec({ containerId: "c1", cmd }),
+    (command: string[]) => client.createContainer({ podSandboxId: "s1", config: { command } }),
+  ];
+  for (const call of calls) {
+    const long = await failure(call(["x".repeat(4096)]));
     assert.equal(long.code, "UNKNOWN");
-    assert.match(long.message, /container c1 failed .*: exec: "x{63}…": file name too long$/);
-    const longest = await failure(call({ containerId: "c1", cmd: ["x".repeat(4095), "y".repeat(100_000)] }));
+    assert.match(long.message, /: exec: "x{63}…": file name too long$/);
+    const longest = await failure(call(["x".repeat(4095), "y".repeat(100_000)]));
     assert.equal(longest.code, "UNIMPLEMENTED");
   }
 });
