@@ -74,6 +74,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/workers/server/stats/kept-files.ts: MOST",
     "src/workers/server/stats/process-figures.ts: MOST_PROCESSES",
     "src/workers/server/page/page-routes.ts: MAX_STREAMS",
+    "src/workers/server/metrics/exposition.ts: LONGEST_ACCEPT",
     "src/workers/server/page/pod-details.ts: LONGEST",
     "src/workers/server/page/pod-details.ts: MOST",
     "src/workers/server/streams/websocket/command-status.ts: MAX_STATUS",

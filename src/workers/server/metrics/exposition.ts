@@ -89,8 +89,12 @@ interface Entry {
   quality: number;
 }
 
+/** Characters of the header; Prometheus sends four hundred. It is read several times for each page. */
+const LONGEST_ACCEPT = 4096;
+
+/** Those at the header's beginning. */
 function* entriesOf(accept: string | undefined): Generator<Entry> {
-  for (const entry of (accept ?? "").split(",")) {
+  for (const entry of (accept ?? "").slice(0, LONGEST_ACCEPT).split(",")) {
     const [type = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
     const given = new Map(parameters.map(nameAndValue));
     yield { type, given, quality: Number(given.get("q") ?? "1") };

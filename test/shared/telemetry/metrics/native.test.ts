@@ -177,6 +177,15 @@ test("a client gets protobuf only if it prefers delimited MetricFamily messages 
   for (const [accept, protobuf] of rows) equal(prefersProtobuf(accept), protobuf, accept);
 });
 
+test("formats behind thousands of others do not count: each page reads the header several times", () => {
+  const protobuf =
+    "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;escaping=dots";
+  const others = "application/openmetrics-text;q=0.5,";
+  equal(prefersProtobuf(others.repeat(50) + protobuf), true);
+  equal(prefersProtobuf(others.repeat(3_000) + protobuf), false);
+  ok(!textContentType(others.repeat(3_000) + protobuf).includes("dots"));
+});
+
 test("the content type names the escaping of the chosen format", () => {
   const rows: [accept: string | undefined, escaping: string][] = [
     [undefined, "underscores"],
