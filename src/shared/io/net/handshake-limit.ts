@@ -20,7 +20,6 @@ class HandshakeTooLongError extends Error {
 export class HandshakeLimit extends Duplex {
   private left = MAX_HANDSHAKE_BYTES;
   private hasEnded = false;
-  private onBytes: ((bytes: number) => void) | undefined;
 
   constructor(private readonly raw: Socket) {
     super({ allowHalfOpen: true });
@@ -33,11 +32,6 @@ export class HandshakeLimit extends Duplex {
   /** The handshake is complete: the server is the one that was asked for. */
   unlimited(): void {
     this.left = Infinity;
-  }
-
-  /** Reports the number of bytes of each piece, before TLS gets it. */
-  watch(onBytes: (bytes: number) => void): void {
-    this.onBytes = onBytes;
   }
 
   override _read(): void {
@@ -60,7 +54,6 @@ export class HandshakeLimit extends Duplex {
 
   private arrived(piece: Buffer): void {
     this.left -= piece.length;
-    this.onBytes?.(piece.length);
     if (this.destroyed) return;
     if (this.left < 0) this.destroy(new HandshakeTooLongError());
     else if (!this.push(piece)) this.raw.pause();

@@ -86,9 +86,9 @@ export class Channel implements Wire {
     else await this.useHttp1(dialed);
   }
 
-  private async useHttp2({ socket, limited }: Dialed): Promise<void> {
+  private async useHttp2({ socket }: Dialed): Promise<void> {
     const { Http2Session } = await whileHeld(socket, import("./http2-session.js"));
-    const session = new Http2Session({ socket, limited }, this.target.server.origin, this.clock, () => {
+    const session = new Http2Session(socket, this.target.server.origin, this.clock, () => {
       this.sessions.delete(session);
     });
     this.sessions.add(session);

@@ -28,13 +28,20 @@ export interface Target {
   insecure: boolean;
   /** The name of the server, or of the proxy, was resolved after `ms`. */
   onResolved: ((host: string, ms: number) => void) | undefined;
+  trust: ServerTrust;
+}
+
+/**
+ * The last handshake with the server failed. Then the bytes of the next one are limited, which costs a twentieth of
+ * main's time while that connection lasts: another server may stand in its place (docs/adr/0140).
+ */
+export interface ServerTrust {
+  isLost: boolean;
 }
 
 export interface Dialed {
   socket: Socket | TLSSocket;
   protocol: Protocol;
-  /** The bytes below TLS. */
-  limited: HandshakeLimit | undefined;
 }
 
 /** client-go's: 30 s to connect, 10 s for TLS. */
@@ -52,7 +59,7 @@ export async function dial(
   scope.limit(clock, DIAL_MS, () => new WireError(`no connection within ${DIAL_MS / 1000} s`));
   try {
     const tcp = await openTcp(target, clock, scope.signal);
-    if (target.context === undefined) return { socket: tcp, protocol: "http/1.1", limited: undefined };
+    if (target.context === undefined) return { socket: tcp, protocol: "http/1.1" };
     return await openTls(tcp, target, target.context, offer, scope.signal);
   } finally {
     scope.dispose();
@@ -75,7 +82,7 @@ async function openTcp({ server, proxy, onResolved }: Target, clock: Clock, sign
   if (proxy.protocol !== "https:") return await open(socket, proxy, server, signal);
   const name = bareHost(proxy);
   const servername = isIP(name) === 0 ? name : undefined;
-  const { socket: tls } = secured(socket, { ...verifyingClientTls(), host: name, servername });
+  const tls = limitedTls(socket, { ...verifyingClientTls(), host: name, servername });
   await opened(tls, "secureConnect", signal);
   return await open(tls, proxy, server, signal);
 }
@@ -98,7 +105,8 @@ async function openTls(
 ): Promise<Dialed> {
   const host = bareHost(target.server);
   const name = target.tlsServerName ?? host;
-  const { socket, limited } = secured(tcp, {
+  const { trust } = target;
+  const options = {
     // The name that the certificate must have; an address is checked without SNI.
     host: name,
     servername: isIP(name) === 0 ? name : undefined,
@@ -106,19 +114,22 @@ async function openTls(
     rejectUnauthorized: !target.insecure,
     checkServerIdentity: checkNames,
     ALPNProtocols: [...offer],
-  });
+  };
+  const socket = trust.isLost ? limitedTls(tcp, options) : connectTls({ ...options, socket: tcp });
+  trust.isLost = true;
   await opened(socket, "secureConnect", signal);
-  return { socket, limited, protocol: socket.alpnProtocol === "h2" ? "h2" : "http/1.1" };
+  trust.isLost = false;
+  return { socket, protocol: socket.alpnProtocol === "h2" ? "h2" : "http/1.1" };
 }
 
 /** TLS over the connection. Until the server is verified, its bytes are limited. */
-function secured(tcp: Socket, options: ConnectionOptions): { socket: TLSSocket; limited: HandshakeLimit } {
+function limitedTls(tcp: Socket, options: ConnectionOptions): TLSSocket {
   const limited = new HandshakeLimit(tcp);
   const socket = connectTls({ ...options, socket: limited });
   socket.once("secureConnect", () => limited.unlimited());
   // A wrapped stream's error ends the TLS socket without its reason.
   limited.on("error", (error) => socket.destroy(error));
-  return { socket, limited };
+  return socket;
 }
 
 /** As Go: the names of a certificate are its subjectAltName; the common name of its subject is none. */

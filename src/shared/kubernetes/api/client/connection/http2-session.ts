@@ -12,13 +12,14 @@ import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../../../base/clock/clock.js";
 import { errorCode } from "../../../../base/errors/error-code.js";
 import { abortReason } from "../../../../base/errors/thrown.js";
-import type { Dialed } from "./dial.js";
-import { FloodGuard } from "./flood-guard.js";
+import { FloodGuard, MAX_IDLE_BYTES } from "./flood-guard.js";
 import { WireError } from "./wire-error.js";
 import { NotProcessedError, type Wire, type WireRequest, type WireResponse } from "./wire.js";
 
 const PING_AFTER_MS = 30_000;
 const PING_ANSWER_MS = 15_000;
+/** In between, a flood has the time of the thread that others leave. */
+const FLOOD_CHECK_MS = 1000;
 /** One stream may have this much unread; together they may have far more, so that none can stop the others. */
 const STREAM_WINDOW = 1024 * 1024;
 const SESSION_WINDOW = 1024 * 1024 * 1024;
@@ -38,20 +39,19 @@ export class Http2Session implements Wire {
   private hasSettings = false;
   private readonly session: ClientHttp2Session;
   private readonly pings: Timer;
+  private readonly checks: Timer;
   private waiting: Timer | undefined;
   private streams = 0;
   private readonly flood: FloodGuard;
-  private readonly socket: Socket;
   private going = false;
   private failure: Error | undefined;
 
   constructor(
-    { socket, limited }: Pick<Dialed, "socket" | "limited">,
+    private readonly socket: Socket,
     origin: string,
     private readonly clock: Clock,
     onGone: () => void,
   ) {
-    this.socket = socket;
     const session = connect(origin, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
@@ -74,14 +74,15 @@ export class Http2Session implements Wire {
     session.on("close", () => {
       this.going = true;
       this.pings.cancel();
+      this.checks.cancel();
       this.waiting?.cancel();
       onGone();
     });
     this.pings = clock.every(PING_AFTER_MS, () => this.ping());
     // The window of the session is so large that the library counts half a GiB before it begins again.
     const dataBytes = (): number => session.state.effectiveRecvDataLength ?? 0;
-    this.flood = new FloodGuard(clock, dataBytes, (error) => this.destroy(error));
-    limited?.watch((bytes) => this.flood.received(bytes));
+    this.flood = new FloodGuard({ receivedBytes: () => socket.bytesRead, dataBytes });
+    this.checks = clock.every(FLOOD_CHECK_MS, () => this.checkFlood());
   }
 
   get isUsable(): boolean {
@@ -148,6 +149,11 @@ export class Http2Session implements Wire {
       return new NotProcessedError("the server refused the request before looking at it");
     }
     return failure ?? this.failure ?? new Error("the connection was closed before the response");
+  }
+
+  private checkFlood(): void {
+    if (this.session.destroyed || !this.flood.isFlooded(FLOOD_CHECK_MS / 1000)) return;
+    this.destroy(new WireError(`the server sent ${MAX_IDLE_BYTES / 1024} KiB that bring no call further`));
   }
 
   private ping(): void {

@@ -8,6 +8,7 @@ import type { ClientLog } from "../credentials/identity.js";
 import { ApiConnectionError } from "../errors.js";
 import { Channel } from "./channel.js";
 import { isCertificateAlert } from "./connection-error.js";
+import type { ServerTrust } from "./dial.js";
 import { proxyFor } from "./proxy.js";
 import type { Wire, WireRequest, WireResponse } from "./wire.js";
 
@@ -18,6 +19,7 @@ const LOOK_EVERY_MS = 60_000;
 
 export class Transport implements Wire {
   private channel: { wire: Channel; tls: Proof["tls"] } | undefined;
+  private readonly trust: ServerTrust = { isLost: false };
   private readonly retired = new Set<Channel>();
   private look: Timer | undefined;
   private closed = false;
@@ -93,6 +95,7 @@ export class Transport implements Wire {
         tlsServerName: this.config.tlsServerName,
         insecure: this.config.insecureSkipTlsVerify === true,
         onResolved: this.onResolved,
+        trust: this.trust,
       };
       this.channel = { wire: new Channel(target, this.clock), tls };
     }
