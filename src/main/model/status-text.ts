@@ -31,10 +31,30 @@ export function statusText(status: PodStatus): string {
   return text;
 }
 
+/** Elements whose texts are made in one turn of the loop. */
+const TEXTS_AT_ONCE = 250;
+
+/** Makes the texts of the elements of a status' long lists ahead, in steps. */
+export function* textsAhead(status: PodStatus): Generator<void, void> {
+  let left = TEXTS_AT_ONCE;
+  for (const list of listsOf(status).filter(isLong)) {
+    for (const part of list) {
+      textOfPart(part);
+      if (--left > 0) continue;
+      yield;
+      left = TEXTS_AT_ONCE;
+    }
+  }
+}
+
+function listsOf({ containerStatuses, initContainerStatuses, ephemeralContainerStatuses }: PodStatus) {
+  return [containerStatuses, initContainerStatuses, ephemeralContainerStatuses].filter((list) => list !== undefined);
+}
+
 /** As JSON.stringify. */
 function textByParts(status: PodStatus): string {
-  const lists = [status.containerStatuses, status.initContainerStatuses, status.ephemeralContainerStatuses];
-  if (!lists.some((list) => list !== undefined && isLong(list))) return JSON.stringify(status);
+  const lists = listsOf(status);
+  if (!lists.some(isLong)) return JSON.stringify(status);
   const members = Object.entries(status).filter(([, value]: [string, unknown]) => value !== undefined);
   const written = members.map(([name, value]: [string, unknown]) => {
     const isList = Array.isArray(value) && lists.some((list) => list === value);

@@ -10,7 +10,7 @@ import { Doer } from "../../../src/main/containers/runtime/doer.js";
 import { definedContainer } from "../../../src/main/containers/runtime/hooks/hook-target.js";
 import { resourceFieldValue } from "../../../src/main/model/downward.js";
 import { resourcesOf } from "../../../src/main/model/pod-resources.js";
-import { statusText } from "../../../src/main/model/status-text.js";
+import { statusText, textsAhead } from "../../../src/main/model/status-text.js";
 import { findShortages } from "../../../src/main/pods/admission/free-resources.js";
 import { nodePortsHandler } from "../../../src/main/pods/admission/predicates/host-ports.js";
 import { preStopsAhead } from "../../../src/main/pods/planner/pre-stops-ahead.js";
@@ -296,4 +296,18 @@ test("each fact that a container's status shows reaches a status that was kept",
     assert.deepEqual(computePodStatus(next), computePodStatus({ ...next, pod: unknown }));
     assert.notDeepEqual(computePodStatus(next).containerStatuses?.[0], previous.containerStatuses?.[0]);
   }
+});
+
+test("the texts of all containers of a pod that ends are made in steps before its final status", () => {
+  let made = 0;
+  const containerStatuses = Array.from({ length: 1000 }, (_, at) => ({
+    ...{ name: `c${at}`, image: "i", imageID: "i", ready: false, restartCount: 0, lastState: {} },
+    ...{ state: { running: {} }, toJSON: () => ++made },
+  }));
+  const computed: PodStatus = { phase: "Running", containerStatuses };
+  const final = (): PodStatus => finalStatus(countedPod(new Counted(), 1000), computed, false, 0);
+  assert.equal([...textsAhead(final())].length, 4);
+  assert.equal(made, 1000);
+  assert.match(statusText(final()), /"phase":"Failed"/);
+  assert.equal(made, 1000, "no text is made again");
 });

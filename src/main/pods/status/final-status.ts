@@ -1,6 +1,7 @@
 // The status of a terminated pod: every container must show a termination, and the phase a verdict.
 
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
+import { oncePer } from "../../../shared/base/objects/once-per.js";
 import type { ApiContainerStatus, PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import { isSidecar, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { isFinalPhase } from "../../model/phase.js";
@@ -58,9 +59,16 @@ function reachedInitContainers(statuses: readonly ApiContainerStatus[]): number 
   return Math.max(last + 1, 1);
 }
 
+/** Made once: the pod may have ten thousand containers, whose texts are made ahead. */
+const lost = oncePer((status: ApiContainerStatus): ApiContainerStatus => ({
+  ...status,
+  state: { terminated: lostContainer(lostWhenTerminated) },
+  ready: false,
+  started: false,
+}));
+
 function terminated(status: ApiContainerStatus): ApiContainerStatus {
-  if (status.state.terminated !== undefined) return status;
-  return { ...status, state: { terminated: lostContainer(lostWhenTerminated) }, ready: false, started: false };
+  return status.state.terminated === undefined ? lost(status) : status;
 }
 
 /**

@@ -16,7 +16,7 @@ import { isLargePod } from "../../model/large-pod.js";
 import type { PodDelta } from "../../model/pod-delta.js";
 import type { PodEventStream } from "../../model/pod-events.js";
 import type { PodFailure } from "../../model/refusal.js";
-import { statusText } from "../../model/status-text.js";
+import { statusText, textsAhead } from "../../model/status-text.js";
 import { computeAhead, computePodStatus, rejectedPodStatus, type StatusInput } from "./compute-pod-status.js";
 import { finalStatus, reportableStatus } from "./final-status.js";
 import { withGenerationDigits } from "./generation-digits.js";
@@ -118,8 +118,17 @@ export class PodStatuses {
   async prepare(pod: Pod, updateOf: () => StatusUpdate): Promise<void> {
     if (!isLargePod(pod)) return;
     try {
-      const computed = this.inputOf(updateOf());
-      if (computed !== undefined) await finishInTurns(computeAhead(computed), this.deps.loop);
+      const update = updateOf();
+      const computed = this.inputOf(update);
+      if (computed === undefined) return;
+      const { loop } = this.deps;
+      await finishInTurns(computeAhead(computed), loop);
+      if (!update.ended) return;
+      // All containers change at once.
+      await loop.turn();
+      const status = computePodStatus(computed);
+      await loop.turn();
+      await finishInTurns(textsAhead(this.finalOf(computed, status)), loop);
     } catch (error) {
       this.logFailure({ pod }, error);
     }
@@ -135,17 +144,19 @@ export class PodStatuses {
       return;
     }
     this.held.delete(uid);
-    const { pod, previous, now } = computedFrom;
+    const { pod, previous } = computedFrom;
     const entry = this.entries.get(uid);
     const computed = computePodStatus(computedFrom);
-    const status = ended
-      ? finalStatus(pod, computed, isStaticPod(pod), now)
-      : reportableStatus(previous, computed, mayRun);
+    const status = ended ? this.finalOf(computedFrom, computed) : reportableStatus(previous, computed, mayRun);
     const running = status.phase === "Running" && (status.containerStatuses ?? []).every((one) => one.state.running);
     if (running && entry?.started === false) this.deps.events.emit("started", { pod: input.pod });
     const marks = { started: running, final: ended, unpublished: isBetweenRuns(status, pod, restarting) };
     this.store(this.deps.resize(uid).desired ?? input.pod, status, marks);
     if (ended) this.deps.events.emit("statusFinal", { pod: input.pod, status });
+  }
+
+  private finalOf({ pod, now }: StatusInput, computed: PodStatus): PodStatus {
+    return finalStatus(pod, computed, isStaticPod(pod), now);
   }
 
   /** undefined: a termination message is still being read. */
