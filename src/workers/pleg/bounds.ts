@@ -9,8 +9,8 @@ const MESSAGE_LIMIT = 4096;
 const NAME_LIMIT = 256;
 /** As names in pods. */
 const IMAGE_NAME_LIMIT = 4096;
-/** Keys and values of the labels, or the annotations, of one object. The API has the same for a pod's. */
-const MAP_LIMIT = 256 * 1024;
+/** Keys and values of the labels, or the annotations, of one object: twice what the API takes for a pod. */
+const MAP_LIMIT = 512 * 1024;
 /** A node has addresses of two families. */
 const MOST_ADDRESSES = 16;
 export const MOST_HANDLERS = 256;
