@@ -2,14 +2,14 @@
 // response is in memory.
 
 import { connect as connectPlain, isIP, type Socket } from "node:net";
-import { connect as connectTls, type TLSSocket } from "node:tls";
+import type { TLSSocket } from "node:tls";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { GetRequest } from "../../../shared/io/http/client/redirects.js";
 import { ReplyError } from "../../../shared/io/http/client/reply-error.js";
 import { ReplyReader } from "../../../shared/io/http/client/reply-reader.js";
 import { requestText } from "../../../shared/io/http/client/request-text.js";
 import { serverOf } from "../../../shared/io/http/client/server-of.js";
-import { HandshakeLimit } from "../../../shared/io/net/handshake-limit.js";
+import { limitedTls } from "../../../shared/io/net/handshake-limit.js";
 import { verifyingClientTls } from "../../../shared/io/net/untrusted-server-tls.js";
 import { GetOnceError, type GetLimits, type WholeReply } from "./whole-reply.js";
 
@@ -64,10 +64,8 @@ function getOverHttp1(socket: Socket, text: string, { bodyBytes, signal }: GetLi
 function secured(host: string, port: number, signal: AbortSignal): Promise<TLSSocket> {
   const isHttp2Off = (process.env["GODEBUG"] ?? "").split(",").includes("http2client=0");
   return new Promise((resolve, reject) => {
-    const limited = new HandshakeLimit(connectPlain({ host, port }));
-    const socket = connectTls({
+    const socket = limitedTls(connectPlain({ host, port }), {
       ...verifyingClientTls(),
-      socket: limited,
       host,
       ALPNProtocols: isHttp2Off ? undefined : ["h2", "http/1.1"],
       servername: isIP(host) === 0 ? host : undefined,
@@ -82,12 +80,7 @@ function secured(host: string, port: number, signal: AbortSignal): Promise<TLSSo
       socket.destroy();
     };
     const onAbort = (): void => fail(signal.reason as Error);
-    const onSecure = (): void => {
-      limited.unlimited();
-      settle(() => resolve(socket));
-    };
-    // A wrapped stream's error ends the TLS socket without its reason.
-    limited.on("error", (error) => socket.destroy(error));
+    const onSecure = (): void => settle(() => resolve(socket));
     signal.addEventListener("abort", onAbort, { once: true });
     socket.once("secureConnect", onSecure);
     // Stays: the next reader of the socket has its own listener, and an error without any would end the process.

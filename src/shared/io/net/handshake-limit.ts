@@ -4,6 +4,7 @@
 
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
+import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 
 /** Three certificates of 4,096 bits with a hundred names are 10 KiB, the names of two hundred authorities 20 KiB. */
 export const MAX_HANDSHAKE_BYTES = 32 * 1024;
@@ -16,8 +17,18 @@ class HandshakeTooLongError extends Error {
   }
 }
 
+/** TLS over the connection. Until the handshake is complete, its bytes are limited. */
+export function limitedTls(raw: Socket, options: ConnectionOptions): TLSSocket {
+  const limited = new HandshakeLimit(raw);
+  const socket = connect({ ...options, socket: limited });
+  socket.once("secureConnect", () => limited.unlimited());
+  // A wrapped stream's error ends the TLS socket without its reason.
+  limited.on("error", (error) => socket.destroy(error));
+  return socket;
+}
+
 /** A connection as TLS reads it. */
-export class HandshakeLimit extends Duplex {
+class HandshakeLimit extends Duplex {
   private left = MAX_HANDSHAKE_BYTES;
   private hasEnded = false;
 

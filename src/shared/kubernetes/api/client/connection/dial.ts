@@ -4,7 +4,6 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import {
   checkServerIdentity,
   connect as connectTls,
-  type ConnectionOptions,
   type PeerCertificate,
   type SecureContext,
   type TLSSocket,
@@ -12,7 +11,7 @@ import {
 import { Scope } from "../../../../base/abort/scope.js";
 import type { Clock } from "../../../../base/clock/clock.js";
 import { abortReason } from "../../../../base/errors/thrown.js";
-import { HandshakeLimit } from "../../../../io/net/handshake-limit.js";
+import { limitedTls } from "../../../../io/net/handshake-limit.js";
 import { verifyingClientTls } from "../../../../io/net/untrusted-server-tls.js";
 import { bareHost, portOf } from "./address.js";
 import { WireError } from "./wire-error.js";
@@ -120,16 +119,6 @@ async function openTls(
   await opened(socket, "secureConnect", signal);
   trust.isLost = false;
   return { socket, protocol: socket.alpnProtocol === "h2" ? "h2" : "http/1.1" };
-}
-
-/** TLS over the connection. Until the server is verified, its bytes are limited. */
-function limitedTls(tcp: Socket, options: ConnectionOptions): TLSSocket {
-  const limited = new HandshakeLimit(tcp);
-  const socket = connectTls({ ...options, socket: limited });
-  socket.once("secureConnect", () => limited.unlimited());
-  // A wrapped stream's error ends the TLS socket without its reason.
-  limited.on("error", (error) => socket.destroy(error));
-  return socket;
 }
 
 /** As Go: the names of a certificate are its subjectAltName; the common name of its subject is none. */
