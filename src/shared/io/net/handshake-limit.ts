@@ -33,7 +33,7 @@ class HandshakeLimit extends Duplex {
   private hasEnded = false;
 
   constructor(private readonly raw: Socket) {
-    super({ allowHalfOpen: true });
+    super({ allowHalfOpen: false });
     raw.on("data", (piece: Buffer) => this.arrived(piece));
     raw.on("end", () => this.ended());
     raw.on("close", () => this.ended());
