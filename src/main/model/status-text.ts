@@ -4,6 +4,7 @@
 // Invariant: a status never changes. Texts of small statuses are not kept: a node may have thousands of ended pods.
 
 import { oncePer } from "../../shared/base/objects/once-per.js";
+import { inSteps } from "../../shared/base/turns/loop-share.js";
 import type { PodStatus } from "../../shared/kubernetes/api/pod-status.js";
 import { digitsOf, textWithDigits } from "../../shared/kubernetes/api/wide-integers.js";
 
@@ -36,15 +37,7 @@ const TEXTS_AT_ONCE = 250;
 
 /** Makes the texts of the elements of a status' long lists ahead, in steps. */
 export function* textsAhead(status: PodStatus): Generator<void, void> {
-  let left = TEXTS_AT_ONCE;
-  for (const list of listsOf(status).filter(isLong)) {
-    for (const part of list) {
-      textOfPart(part);
-      if (--left > 0) continue;
-      yield;
-      left = TEXTS_AT_ONCE;
-    }
-  }
+  for (const list of listsOf(status).filter(isLong)) yield* inSteps<object>(list, TEXTS_AT_ONCE, textOfPart);
 }
 
 function listsOf({ containerStatuses, initContainerStatuses, ephemeralContainerStatuses }: PodStatus) {

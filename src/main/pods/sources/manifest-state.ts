@@ -2,6 +2,7 @@
 // refusal repeats no value of a variable, command, header or annotation: it reaches readers of events and of the status
 // page.
 
+import { shortened } from "../../../shared/base/text/shortened.js";
 import type { ManifestProblem, ManifestSource } from "../../../shared/contracts/manifest-facts.js";
 import {
   violationsText,
@@ -66,7 +67,7 @@ export function warningProblems(warnings: readonly ManifestWarning[], since: num
 }
 
 export function bounded(text: string): string {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
+  return shortened(text, LONGEST);
 }
 
 function withoutSecret(violation: ManifestViolation): ManifestViolation {

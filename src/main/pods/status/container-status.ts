@@ -2,6 +2,7 @@
 // status. Invariant: a termination once observed is never lost here.
 
 import { oncePer } from "../../../shared/base/objects/once-per.js";
+import { inSteps } from "../../../shared/base/turns/loop-share.js";
 import type { ApiContainerStatus, ContainerState } from "../../../shared/kubernetes/api/pod-status.js";
 import { isSidecar, type Container, type Pod } from "../../../shared/kubernetes/api/pod.js";
 import { ContainerState as CriState } from "../../../shared/kubernetes/cri/gen/runtime.v1.js";
@@ -78,13 +79,7 @@ export function containerStatuses(input: GroupInput): ApiContainerStatus[] {
 export function* statusesAhead(input: GroupInput): Generator<void, void> {
   if (!isLong(input.containers)) return;
   const of = statusOfEach(input, knownOf(input));
-  let left = STATUSES_AT_ONCE;
-  for (const container of inOrder(input)) {
-    textOfPart(of(container));
-    if (--left > 0) continue;
-    yield;
-    left = STATUSES_AT_ONCE;
-  }
+  yield* inSteps(inOrder(input), STATUSES_AT_ONCE, (container) => void textOfPart(of(container)));
 }
 
 function inOrder({ group, containers }: GroupInput): readonly Container[] {

@@ -89,6 +89,17 @@ export class LoopShare {
   }
 }
 
+/** Does the work on each item, in steps of so many. */
+export function* inSteps<T>(items: Iterable<T>, atOnce: number, work: (item: T) => void): Generator<void, void> {
+  let left = atOnce;
+  for (const item of items) {
+    work(item);
+    if (--left > 0) continue;
+    yield;
+    left = atOnce;
+  }
+}
+
 /** Runs the steps of a computation, each in the loop's turn. */
 export async function finishInTurns<T>(steps: Iterator<void, T>, loop: { turn(): Promise<void> }): Promise<T> {
   for (;;) {

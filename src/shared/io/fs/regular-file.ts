@@ -1,6 +1,6 @@
 // Reads a whole file of the node: the operator's (certificates, kubeconfigs, resolv.conf), and the kubelet's own state
 // and records. Links are followed.
-// Invariant: what is no regular file is refused without being opened. A read of a FIFO would hold one of the few
+// Invariant: a path that is no regular file is refused without being opened. A read of a FIFO would hold one of the few
 // threads for file calls that the whole process has. A file never takes more memory than its limit, also if it grows.
 
 import type { FileHandle } from "node:fs/promises";
