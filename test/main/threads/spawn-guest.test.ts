@@ -5,11 +5,10 @@ import { afterEach, describe, test } from "node:test";
 import { spawnGuest } from "../../../src/main/threads/spawn-guest.js";
 import { spawnWorkerThread } from "../../../src/main/threads/spawn-worker.js";
 import { superviseThread, type SupervisedThread, type SuperviseOptions } from "../../../src/main/threads/supervisor.js";
-import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { createBoard } from "../../../src/shared/base/queue/board.js";
 import type { ThreadExit } from "../../../src/shared/contracts/thread.js";
 import { waitFor } from "../../../tools/standalone/wait.js";
-import { silentLog } from "../../support/silent.js";
+import { threadOptions } from "../../support/thread-options.js";
 import type { GuestControl, GuestInit, HostControl } from "./fixtures/host.js";
 
 const started: { stop(): Promise<void> }[] = [];
@@ -27,13 +26,7 @@ function pair(init: () => GuestInit = () => ({ fails: false })): Pair {
   const exits: ThreadExit[] = [];
   const common = {
     entry: new URL("./fixtures/host.js", import.meta.url),
-    ringCapacities: { inbox: 4096, outbox: 4096 },
-    heapMiB: 32,
-    readyDeadlineMs: 60_000,
-    stallAfterMs: 30_000,
-    restart: { baseMs: 5, maxMs: 20, jitter: 0.2, healthyAfterMs: 60_000, maxRestarts: 100 },
-    log: silentLog,
-    clock: systemClock,
+    ...threadOptions(100),
     board: createBoard(["main", "host", "guest"]),
     onRunning: () => undefined,
     onExit: (exit: ThreadExit) => void exits.push(exit),

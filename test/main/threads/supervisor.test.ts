@@ -12,8 +12,8 @@ import { RingConsumer, RingProducer } from "../../../src/shared/base/queue/ring.
 import type { ThreadExit } from "../../../src/shared/contracts/thread.js";
 import { ThreadCallTimeoutError, ThreadExitedError } from "../../../src/shared/thread/errors.js";
 import { waitFor } from "../../../tools/standalone/wait.js";
-import { silentLog } from "../../support/silent.js";
 import { until } from "../../support/sources-kit.js";
+import { threadOptions } from "../../support/thread-options.js";
 import type { FixtureControl, FixtureInit, FixtureUpcalls } from "./fixtures/contract.js";
 
 const fixture = (file: string): URL => new URL(`./fixtures/${file}.js`, import.meta.url);
@@ -41,13 +41,7 @@ function supervise(mode: FixtureInit["mode"] | (() => FixtureInit), overrides: O
     entry: fixture("worker"),
     init: typeof mode === "function" ? mode : () => ({ mode }),
     upcalls: { answer: (question) => `${question}: 42` },
-    ringCapacities: { inbox: 4096, outbox: 4096 },
-    heapMiB: 32,
-    readyDeadlineMs: 60_000,
-    stallAfterMs: 30_000,
-    restart: { baseMs: 5, maxMs: 20, jitter: 0.2, healthyAfterMs: 60_000, maxRestarts: 3 },
-    log: silentLog,
-    clock: systemClock,
+    ...threadOptions(3),
     spawn: spawnWorkerThread,
     board,
     ...overrides,
