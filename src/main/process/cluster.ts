@@ -2,8 +2,8 @@
 // files of the connection must exist and be valid. The kubelet reports their problems before it starts any thread.
 // Authentication and authorization by webhook are possible only in a cluster.
 
-import { stat } from "node:fs/promises";
 import { OperatorError } from "../../shared/base/errors/operator-error.js";
+import { FileGoneError, NotRegularFileError, openUntrusted } from "../../shared/io/fs/untrusted-file.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import type { ClusterFiles } from "./check-kubeconfigs.js";
 
@@ -43,9 +43,15 @@ export async function checkCluster(files: ClusterFiles, log: Pick<Logger, "info"
   return true;
 }
 
+/** @throws OperatorError if the path leads to a folder, FIFO, socket or device */
 async function isFile(path: string): Promise<boolean> {
-  return await stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );
+  try {
+    const { handle } = await openUntrusted(path, { followLink: true });
+    await handle.close();
+  } catch (error) {
+    if (error instanceof FileGoneError) return false;
+    if (error instanceof NotRegularFileError) throw new OperatorError(error.message);
+    // The reader of the file names its cause.
+  }
+  return true;
 }

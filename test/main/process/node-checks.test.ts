@@ -1,9 +1,11 @@
 // The checks before a node starts: swap, permissions, and whether a cluster is asked for.
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { promisify } from "node:util";
 import { checkSwap, swapDevices } from "../../../src/main/node/swap.js";
 import { checkCluster } from "../../../src/main/process/cluster.js";
 import { checkPermissions } from "../../../src/main/process/unix/permissions.js";
@@ -112,6 +114,25 @@ describe("a cluster", () => {
       }
     });
   }
+
+  test("a path that is no regular file is refused by its kind", async (t) => {
+    const folder = await temporaryFolder(t);
+    const fifo = join(folder, "fifo");
+    await promisify(execFile)("mkfifo", [fifo]);
+    for (const [path, kind] of [
+      [folder, "directory"],
+      [fifo, "FIFO"],
+      ["/dev/zero", "device"],
+    ] as const) {
+      for (const one of [asked(path), asked(missing, path)]) {
+        await assert.rejects(
+          one,
+          (error) =>
+            error instanceof OperatorError && error.message.includes(`${path} is a ${kind}, not a regular file`),
+        );
+      }
+    }
+  });
 
   test("a certificate that was renewed stands for the kubeconfig's", async (t) => {
     const certDir = await temporaryFolder(t);
