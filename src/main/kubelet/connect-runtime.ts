@@ -1,5 +1,6 @@
 // Main's connection to the container runtime.
 
+import { readProcessorTimes } from "../../shared/io/os/processor-times.js";
 import type { CriClientOptions } from "../../shared/kubernetes/cri/caller.js";
 import { clientReports } from "../../shared/kubernetes/cri/client-reports.js";
 import { createCriClient, type CriClient } from "../../shared/kubernetes/cri/client.js";
@@ -25,10 +26,11 @@ export function connectRuntime({ settings, registry, clock, log }: AgentContext)
  * PodSandbox: with fewer at once the first pods of a burst are Ready, or removed, before the last ones begin.
  */
 function criConcurrency(cpuCount: number): NonNullable<CriClientOptions["concurrency"]> {
-  const from = Math.min(16, Math.max(4, 2 * cpuCount));
+  const from = Math.min(16, Math.max(2, cpuCount));
+  const processors = { count: cpuCount, readTimes: () => readProcessorTimes() };
   return {
-    RunPodSandbox: { from, to: 16 },
-    StopPodSandbox: { from, to: 64 },
+    RunPodSandbox: { from, to: 16, processors },
+    StopPodSandbox: { from, to: 64, processors },
     CreateContainer: 16,
     StartContainer: 16,
     StopContainer: 64,

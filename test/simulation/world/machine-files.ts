@@ -53,7 +53,12 @@ export function makeMachineFiles({ layout, hasPodCgroups }: NodeShape): void {
     "/proc/meminfo",
     () => "MemTotal: 16777216 kB\nMemFree: 8388608 kB\nMemAvailable: 12582912 kB\nSwapTotal: 0 kB\n",
   );
-  disk.kernelFile("/proc/stat", () => `cpu 1 0 1 1 0 0 0 0 0 0\nbtime ${Math.floor(kernel.wall / 1000) - 3600}\n`);
+  disk.kernelFile("/proc/stat", () => {
+    // Half of the time all processors are busy, so that the limit of PodSandboxes moves both ways.
+    const ticks = Math.floor(kernel.monotonic / 10);
+    const idle = Math.floor(ticks / 200) * 100 + Math.min(100, ticks % 200);
+    return `cpu ${ticks - idle} 0 0 ${idle} 0 0 0 0 0 0\nbtime ${Math.floor(kernel.wall / 1000) - 3600}\n`;
+  });
   disk.kernelFile("/proc/cpuinfo", () => "processor : 0\nphysical id : 0\ncore id : 0\n");
   disk.kernelFile("/proc/vmstat", () => "oom_kill 0\n");
   disk.kernelFile("/sys/fs/cgroup/cgroup.controllers", () => "cpuset cpu io memory hugetlb pids\n");

@@ -2,8 +2,9 @@
 
 import type { Clock, Timer } from "../../base/clock/clock.js";
 import type { Attempt } from "./attempt.js";
+import { IdleLimit } from "./idle-limit.js";
+import { IdleWatch, type Processors } from "./idle-watch.js";
 import { Limiter } from "./limiter.js";
-import { ServiceLimit } from "./service-limit.js";
 
 /**
  * A call that takes longer no longer counts among those of its verb. The limits are there for bursts; without this,
@@ -11,17 +12,25 @@ import { ServiceLimit } from "./service-limit.js";
  */
 const LONG_CALL_MS = 2000;
 
+/** Bounds of a limit that follows the idle processors of the machine. */
+export interface IdleBounds {
+  from: number;
+  to: number;
+  processors: Processors;
+}
+
 /** The places for the calls of one verb. */
 export interface CallPlaces {
   limiter: Limiter;
   /** Absent: the limit never changes. */
-  limit?: ServiceLimit;
+  watch?: IdleWatch;
 }
 
-export function callPlaces(limit: number | { from: number; to: number }, clock: Clock): CallPlaces {
+export function callPlaces(limit: number | IdleBounds, clock: Clock): CallPlaces {
   if (typeof limit === "number") return { limiter: new Limiter(limit, clock) };
-  const follows = new ServiceLimit(limit.from, limit.to);
-  return { limiter: new Limiter(follows, clock), limit: follows };
+  const follows = new IdleLimit(limit.from, limit.to);
+  const limiter = new Limiter(follows, clock);
+  return { limiter, watch: new IdleWatch(limit.processors, follows, limiter, clock) };
 }
 
 /** A call's place among the calls of its verb, and its time keeping. */
@@ -40,22 +49,17 @@ export class CallSlot {
   }
 
   async acquire({ budgetMs, signal, urgent, onSent }: Attempt): Promise<void> {
-    const { limiter, limit } = this.#places ?? {};
-    await limiter?.acquire({ timeoutMs: budgetMs, signal, urgent });
+    const { limiter, watch } = this.#places ?? {};
+    const place = limiter?.acquire({ timeoutMs: budgetMs, signal, urgent });
+    if (limiter !== undefined && limiter.waiting > 0) watch?.start();
+    await place;
     this.#taken = this.#clock.monotonic();
-    if (limiter !== undefined) {
-      this.#long = this.#clock.after(LONG_CALL_MS, () => {
-        limit?.overdue();
-        this.#giveBack();
-      });
-    }
+    if (limiter !== undefined) this.#long = this.#clock.after(LONG_CALL_MS, () => this.#giveBack());
     onSent?.();
   }
 
   /** The call has ended. Once counts. */
-  end(succeeded: boolean): void {
-    const { limiter, limit } = this.#places ?? {};
-    if (succeeded && limiter !== undefined) limit?.ended(this.durationMs, limiter.waiting > 0);
+  end(): void {
     this.#giveBack();
   }
 

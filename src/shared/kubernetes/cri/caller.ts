@@ -9,7 +9,7 @@ import { faultPoint } from "../../base/faults/fault-points.js";
 import type { OpenSpan } from "../../telemetry/tracing/tracing.js";
 import { aboutAttempt, attemptError, type Attempt } from "./attempt.js";
 import { decodeReply, partDecoder } from "./bounded-reply.js";
-import { callPlaces, CallSlot, type CallPlaces } from "./call-slot.js";
+import { callPlaces, CallSlot, type CallPlaces, type IdleBounds } from "./call-slot.js";
 import { metadataOf, streamSpan, tracedCall } from "./call-span.js";
 import type { CriChannelKind } from "./channel-kind.js";
 import { CriChannel } from "./channel.js";
@@ -55,9 +55,9 @@ export interface CriClientOptions extends ListsByPartsOptions {
   onFallback?: (error: Error, endpoint: string) => void;
   /**
    * Most calls of a verb that begin at once (LONG_CALL_MS); no entry means no limit. Waiting counts against the
-   * deadline. `from` and `to`: the limit follows the service time of the calls (service-limit.ts).
+   * deadline.
    */
-  concurrency?: Partial<Record<CriVerb, number | { from: number; to: number }>>;
+  concurrency?: Partial<Record<CriVerb, number | IdleBounds>>;
   /** Lists come through streams where the runtime has them (gate CRIListStreaming); no by default. */
   listStreaming?: boolean;
   clock: Clock;
@@ -87,6 +87,7 @@ export class Caller {
   }
 
   close(): void {
+    for (const { watch } of this.#limiters.values()) watch?.stop();
     this.#channel.close();
   }
 
@@ -281,7 +282,7 @@ export class Caller {
   }
 
   #finish(verb: CriVerb, slot: CallSlot, error: CriError | undefined): void {
-    slot.end(error === undefined);
+    slot.end();
     const { queuedMs, durationMs } = slot;
     const record: CallRecord = { verb, operation: OPERATIONS[verb], durationMs, queuedMs };
     this.#options.onCall?.(error === undefined ? record : { ...record, error });

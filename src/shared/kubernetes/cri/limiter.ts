@@ -79,7 +79,11 @@ export class Limiter {
 
   release(): void {
     this.#running--;
-    // More than one when the limit has grown.
+    this.fill();
+  }
+
+  /** Gives free places to those that wait. Call when the limit has grown. */
+  fill(): void {
     while (this.#running < this.#limit.current) {
       const next = this.#urgent.first ?? this.#waiters.first;
       if (next === undefined) return;

@@ -12,6 +12,7 @@ import {
   type MachineSize,
   type UsageSample,
 } from "../../../shared/contracts/status-page.js";
+import { processorTimes, type ProcessorTimes } from "../../../shared/io/os/processor-times.js";
 import type { ReadText } from "../../../shared/node/stats/kernel-file.js";
 import { meminfo, readProcessLimit } from "../../../shared/node/stats/machine.js";
 import type { FileSystemFacts } from "../../../shared/node/volume-calls/operations.js";
@@ -27,16 +28,11 @@ export interface UsageDeps {
 }
 
 /** Jiffies of all CPUs together. */
-interface CpuTimes {
-  busy: number;
-  all: number;
-}
-
 export class UsageRing {
   /** In order; the oldest is removed first. */
   private readonly samples = new Map<string, string>();
   private count = 0;
-  private before: CpuTimes | undefined;
+  private before: ProcessorTimes | undefined;
   private diskSize: number | undefined;
   private diskUsed: number | undefined;
   private readonly loop: Loop;
@@ -79,7 +75,7 @@ export class UsageRing {
   private sample(): void {
     const { read, residentBytes, clock } = this.deps;
     this.askDisk();
-    const times = cpuTimes(read("/proc/stat") ?? "");
+    const times = processorTimes(read("/proc/stat") ?? "");
     const { before } = this;
     this.before = times;
     const passed = times.all - (before?.all ?? times.all);
@@ -109,14 +105,6 @@ export class UsageRing {
       () => (this.diskUsed = undefined),
     );
   }
-}
-
-/** The first line of /proc/stat: user nice system idle iowait irq softirq steal. proc_stat(5) @internal */
-export function cpuTimes(stat: string): CpuTimes {
-  const [, ...fields] = (stat.split("\n", 1)[0] ?? "").split(/ +/);
-  const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0] = fields.map(Number);
-  const busy = user + nice + system + irq + softirq + steal;
-  return { busy, all: busy + idle + iowait };
 }
 
 function round(value: number): number {

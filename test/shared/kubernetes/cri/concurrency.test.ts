@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
+import type { ProcessorTimes } from "../../../../src/shared/io/os/processor-times.js";
 import { CriCancelledError, CriDeadlineExceededError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import { Limiter } from "../../../../src/shared/kubernetes/cri/limiter.js";
 import { until } from "../../../support/sources-kit.js";
@@ -91,8 +92,8 @@ test("a call that takes long leaves its place to the next one", async (context) 
   assert.equal(clock.pending, 0);
 });
 
-test("an urgent call goes before those that wait, and a limit that follows the service time counts each call once", async (context) => {
-  const { client, fake } = await pair(context, {}, { concurrency: { RunPodSandbox: { from: 1, to: 2 } } });
+test("an urgent call goes before those that wait", async (context) => {
+  const { client, fake } = await pair(context, {}, { concurrency: { RunPodSandbox: 1 } });
   fake.failpoint("RunPodSandbox", "1*hang");
   const sent: string[] = [];
   const run = (name: string, urgent: boolean): Promise<unknown> =>
@@ -104,6 +105,21 @@ test("an urgent call goes before those that wait, and a limit that follows the s
   fake.failpoint("RunPodSandbox", "off");
   await Promise.all([first, ...others]);
   assert.deepEqual(sent, ["first", "urgent", "urgent-too", "second", "third"]);
+});
+
+test("calls that wait are sent while processors are idle", async (context) => {
+  let idle = 0;
+  const readTimes = (): Promise<ProcessorTimes> => Promise.resolve({ busy: 0, all: (idle += 100), idle });
+  const processors = { count: 2, readTimes };
+  const concurrency = { RunPodSandbox: { from: 1, to: 3, processors } };
+  const { client, fake } = await pair(context, {}, { concurrency });
+  fake.failpoint("RunPodSandbox", "hang");
+  const runs = ["a", "b", "c", "d"].map((name) => client.runPodSandbox({ config: podConfig(name) }));
+  const sent = (): number => fake.calls.filter(({ verb }) => verb === "RunPodSandbox").length;
+  await until("the limit has grown to its bound", () => sent() === 3);
+  fake.failpoint("RunPodSandbox", "off");
+  await Promise.all(runs);
+  assert.equal(sent(), 4);
 });
 
 test("a limit for an unknown verb or below one is refused", async (context) => {

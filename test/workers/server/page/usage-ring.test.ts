@@ -5,7 +5,7 @@ import { statfs } from "node:fs/promises";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { SAMPLE_MS, SAMPLES, type UsageSample } from "../../../../src/shared/contracts/status-page.js";
-import { cpuTimes, UsageRing } from "../../../../src/workers/server/page/usage-ring.js";
+import { UsageRing } from "../../../../src/workers/server/page/usage-ring.js";
 import { SteppedClock } from "../../../support/stepped-clock.js";
 
 /** A round takes a few turns of the event loop. */
@@ -67,9 +67,4 @@ test("a file system that cannot be read has no figure", async () => {
   const all = await sample(3);
   assert.ok(all.every(({ disk }) => disk === undefined));
   await ring.stop();
-});
-
-test("busy time is everything but idle and iowait", () => {
-  assert.deepEqual(cpuTimes("cpu  10 20 30 400 50 6 7 8 9 9\n"), { busy: 81, all: 531 });
-  assert.deepEqual(cpuTimes(""), { busy: 0, all: 0 });
 });
