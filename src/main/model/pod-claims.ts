@@ -33,8 +33,11 @@ export interface PodClaims {
    * @throws DynamicResourcesError, or the signal's reason
    */
   prepare(pod: Pod, anew: boolean, signal: AbortSignal): Promise<void>;
-  /** No container of the pod runs. Idempotent. @throws DynamicResourcesError, or the signal's reason */
-  unprepare(podUid: PodUid, signal: AbortSignal): Promise<void>;
+  /**
+   * No container of the pod runs. Idempotent. `pod`: its definition, where that is known.
+   * @throws DynamicResourcesError, or the signal's reason
+   */
+  unprepare(podUid: PodUid, pod: Pod | undefined, signal: AbortSignal): Promise<void>;
   /** Fully qualified names of the container's CDI devices. @throws DynamicResourcesError */
   cdiDevices(pod: Pod, container: Container): string[];
   /**

@@ -12,8 +12,8 @@ const RECONCILE_MS = 60_000;
 
 export interface ClaimReconciliationDeps {
   claims: Pick<Claims, "inactive" | "unprepare">;
-  /** The state of the previous kubelet process is read. */
-  loaded: Promise<void>;
+  /** Reads the state of the previous kubelet process, once. */
+  load: () => Promise<void>;
   /** Pods that may use claims; undefined until every source has delivered. */
   activePods: () => ReadonlySet<PodUid> | undefined;
   clock: Clock;
@@ -37,10 +37,10 @@ export function startClaimReconciliation(deps: ClaimReconciliationDeps, signal: 
 }
 
 async function reconcile(
-  { claims, loaded, activePods, log }: ClaimReconciliationDeps,
+  { claims, load, activePods, log }: ClaimReconciliationDeps,
   signal: AbortSignal,
 ): Promise<undefined> {
-  await loaded;
+  await load();
   const active = activePods();
   if (active === undefined) return undefined;
   for (const uid of claims.inactive(active)) {

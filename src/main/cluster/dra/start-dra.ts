@@ -95,17 +95,17 @@ export function startDra(deps: DraDeps): RunningDra {
     observe: metrics,
     clock,
   });
-  // Unknown claims of running pods are prepared again; an error must not keep other pods from their end.
   const loaded = store.load().catch((error: unknown) => {
-    log.error({ err: error }, `cannot read the state of ResourceClaims: ${errorText(error)}`);
+    log.error({ err: error }, `${errorText(error)}; pods with ResourceClaims wait until it can be read`);
   });
   wipes.start(undefined, lifetime.signal);
   const activePods = (): ReadonlySet<PodUid> | undefined => deps.activePods();
-  const reconciliation = startClaimReconciliation({ claims, loaded, activePods, clock, log }, lifetime.signal);
+  const load = (): Promise<void> => store.load();
+  const reconciliation = startClaimReconciliation({ claims, load, activePods, clock, log }, lifetime.signal);
 
   return {
     handler: drivers,
-    claims: podClaims(claims, loaded, {
+    claims: podClaims(claims, store, {
       healthOf: (driver, device) => health.of(driver, device),
       messages: gates.resourceHealthStatusMessage,
     }),
@@ -113,24 +113,31 @@ export function startDra(deps: DraDeps): RunningDra {
       lifetime.end();
       drivers.stop();
       await Promise.all([wipes.settled(), reconciliation.stop(), health.stop()]);
+      await loaded;
       await store.settled();
     },
   };
 }
 
 /** The claims as the runtime verbs use them: errors become the pod's event. */
-function podClaims(claims: Claims, loaded: Promise<void>, view: HealthView): PodClaims {
+function podClaims(claims: Claims, store: ClaimStore, view: HealthView): PodClaims {
   return {
     async prepare(pod: Pod, anew, signal) {
       if (!claims.uses(pod)) return;
       await explained("prepare", signal, async () => {
-        await loaded;
+        await store.load();
         if (anew || !claims.isKnown(pod)) await claims.prepare(pod, signal);
       });
     },
-    unprepare: (podUid, signal) =>
+    unprepare: (podUid, pod, signal) =>
       explained("unprepare", signal, async () => {
-        await loaded;
+        try {
+          await store.load();
+        } catch (error) {
+          if (pod !== undefined && claims.uses(pod)) throw error;
+          // Pods without claims end; of unknown pods the reconciliation unprepares them.
+          return;
+        }
         await claims.unprepare(podUid, signal);
       }),
     cdiDevices(pod, container) {

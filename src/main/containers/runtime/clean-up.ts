@@ -12,13 +12,18 @@ import { removeFiles } from "./remove-files.js";
 
 /**
  * A terminated pod that is still shown keeps its directories: they hold its termination messages. Rejects as cleanUpPod
- * does.
+ * does. `pod`: its definition, where that is known.
  */
-export async function releasePod(runtime: NodeRuntime, uid: PodUid, signal: AbortSignal): Promise<void> {
+export async function releasePod(
+  runtime: NodeRuntime,
+  uid: PodUid,
+  pod: Pod | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   const cluster = runtime.cluster?.();
   cluster?.podRemoved(uid);
   await Promise.all([
-    cluster?.claims.unprepare(uid, signal),
+    cluster?.claims.unprepare(uid, pod, signal),
     runtime.volumes.tearDownPod(uid),
     runtime.cgroups.removePod(uid),
   ]);
@@ -38,7 +43,7 @@ export async function cleanUpPod(
   const cluster = runtime.cluster?.();
   cluster?.podRemoved(uid);
   await Promise.all([
-    cluster?.claims.unprepare(uid, signal),
+    cluster?.claims.unprepare(uid, pod, signal),
     runtime.volumes.removePodDirectory(uid),
     runtime.cgroups.removePod(uid),
   ]);

@@ -129,7 +129,7 @@ export class Doer {
         return removeSandbox(this.runtime, step, signal);
       case "release":
         this.environment = undefined;
-        await releasePod(this.runtime, this.uid, signal);
+        await releasePod(this.runtime, this.uid, pod, signal);
         return [];
       case "clean-up":
         this.environment = undefined;

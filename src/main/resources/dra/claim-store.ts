@@ -1,5 +1,6 @@
 // The claims in use, in memory and in the checkpoint <root-dir>/dra_manager_state.
-// Invariant: when save() resolves, the claims are on disk, synced; a driver is called only for claims that are.
+// Invariant: when save() resolves, the claims are on disk, synced; a driver is called only for claims that are. Nothing
+// is written before the claims of the previous kubelet process are read.
 
 import { join } from "node:path";
 import type { Clock } from "../../../shared/base/clock/clock.js";
@@ -19,6 +20,8 @@ export class ClaimStore {
   private readonly claims = new Map<string, ClaimState>();
   private readonly path: string;
   private readonly writes: LatestWrite;
+  private loading: Promise<void> | undefined;
+  private hasLoaded = false;
 
   constructor(
     rootDir: string,
@@ -36,15 +39,22 @@ export class ClaimStore {
     });
   }
 
+  /** The claims of the previous kubelet process are known. */
+  get isLoaded(): boolean {
+    return this.hasLoaded;
+  }
+
   /**
-   * A damaged file is set aside. Claims of running pods are prepared again; those of earlier pods stay with their
-   * drivers.
+   * Reads the file once; after an error the next call reads it again. A damaged file is set aside. Claims of running
+   * pods are prepared again; those of earlier pods stay with their drivers.
+   * @throws DraError
    */
-  async load(): Promise<void> {
-    const { clock, log, path } = this;
-    await removeLeftovers(path);
-    const found = await readState(path, decodeClaims, { clock, log });
-    for (const claim of found ?? []) this.claims.set(claimKey(claim.namespace, claim.name), claim);
+  load(): Promise<void> {
+    this.loading ??= this.read().catch((cause: unknown) => {
+      this.loading = undefined;
+      throw new DraError(`cannot read ${this.path}: ${errorText(cause)}`, { cause });
+    });
+    return this.loading;
   }
 
   get(namespace: string, name: string): ClaimState | undefined {
@@ -79,5 +89,13 @@ export class ClaimStore {
   /** Resolves when nothing is being written. */
   settled(): Promise<void> {
     return this.writes.settled();
+  }
+
+  private async read(): Promise<void> {
+    const { clock, log, path } = this;
+    await removeLeftovers(path);
+    const found = await readState(path, decodeClaims, { clock, log });
+    for (const claim of found ?? []) this.claims.set(claimKey(claim.namespace, claim.name), claim);
+    this.hasLoaded = true;
   }
 }
