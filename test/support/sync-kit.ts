@@ -86,6 +86,8 @@ export class SyncWorld {
   readonly finished: string[] = [];
   readonly endings: { uid: string; end: PodEnd }[] = [];
   readonly terminated: string[] = [];
+  /** Pods whose claims are prepared; a release ends them. */
+  readonly claims = new Set<string>();
   /** Result of admission; by default every pod is admitted. */
   admit: (pod: Pod, signal: AbortSignal) => Promise<AdmissionVerdict> = () => Promise.resolve({ admit: true });
   /** Events as "TYPE REASON: MESSAGE". */
@@ -140,6 +142,7 @@ export class SyncWorld {
       admission: { admit: (pod, signal) => this.admit(pod, signal) },
       keptEnd: { endDeadline: () => undefined, keepEndDeadline: () => Promise.resolve() },
       isCgroupLost: () => Promise.resolve(false),
+      holdsClaims: ({ metadata }) => this.claims.has(metadata.uid),
       resizes: {
         view: () => ({ actuated: this.actuated.get(uid) }),
         onStarted: ignore,
@@ -206,6 +209,7 @@ export class SyncWorld {
   }
 
   apply(uid: string, pod: Pod | undefined, step: Step): void {
+    if (step.kind === "release") this.claims.delete(uid);
     const model = pod === undefined ? this.models.get(uid) : this.model(pod);
     model?.apply(step);
   }

@@ -34,6 +34,11 @@ export interface PodClaims {
    */
   prepare(pod: Pod, anew: boolean, signal: AbortSignal): Promise<void>;
   /**
+   * The pod has claims that are prepared, or may be: the API server must not yet show it as ended, or the cluster gives
+   * their devices to others.
+   */
+  holds(pod: Pod): boolean;
+  /**
    * No container of the pod runs. Idempotent. `pod`: its definition, where that is known.
    * @throws DynamicResourcesError, or the signal's reason
    */

@@ -129,6 +129,7 @@ function podClaims(claims: Claims, store: ClaimStore, view: HealthView): PodClai
         if (anew || !claims.isKnown(pod)) await claims.prepare(pod, signal);
       });
     },
+    holds: (pod) => claims.uses(pod) && (!store.isLoaded || claims.holds(pod)),
     unprepare: (podUid, pod, signal) =>
       explained("unprepare", signal, async () => {
         try {

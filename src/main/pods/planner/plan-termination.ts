@@ -1,5 +1,6 @@
 // The planner for a pod that terminates: containers first, sandboxes after them. A pod that is still shown is then
-// released (volumes, cgroup); a removed pod is removed completely. Pure; converges to an empty plan.
+// released (claims, volumes, cgroup); a removed pod is removed completely. A removed pod with claims is released
+// before that, while its containers still show how they ended. Pure; converges to an empty plan.
 
 import { boundedSeconds } from "../../../shared/base/clock/durations.js";
 import type { SteadyTime } from "../../../shared/base/clock/moments.js";
@@ -22,6 +23,8 @@ interface StopInput {
   /** The end of the grace period. */
   deadline: SteadyTime;
   reason: string;
+  /** Claims of the pod are prepared: its final status waits for their end. */
+  holdsClaims?: boolean;
   /** The runtime refuses to remove containers and sandboxes: the pod ends without it. */
   removalsRefused?: boolean;
 }
@@ -52,7 +55,7 @@ export function isUp(observed: ObservedPod): boolean {
 export function planEnd(input: EndInput): Plan {
   const stops = stopSteps(input);
   if (stops.length > 0) return planOf(stops);
-  return planOf(input.released ? [] : [{ kind: "release" }]);
+  return planOf(input.released && input.holdsClaims !== true ? [] : [{ kind: "release" }]);
 }
 
 export function planTermination(input: TerminationInput): Plan {
@@ -67,6 +70,7 @@ function terminationSteps(input: TerminationInput): Step[] {
   const { observed } = input;
   const stops = stopSteps(input);
   if (stops.length > 0) return stops;
+  if (input.holdsClaims === true) return [{ kind: "release" }];
   if (input.removalsRefused === true) return input.cleaned ? [] : [{ kind: "clean-up" }];
   // The removal of a sandbox includes its containers; only a container without its sandbox is removed by itself.
   if (observed.sandboxes.length > 0) {

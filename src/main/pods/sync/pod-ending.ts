@@ -173,8 +173,9 @@ export class PodEnding {
     const reason = end.failure?.reason ?? "all its containers have exited";
     const removalsRefused = this.removals.areGivenUp;
     const now = this.deps.clock.steady();
-    const plan = planEnd({ pod, observed, now, deadline, reason, removalsRefused, released });
-    await this.report(pod, observed, plan, end);
+    const holdsClaims = this.deps.holdsClaims(pod);
+    const plan = planEnd({ pod, observed, now, deadline, reason, removalsRefused, released, holdsClaims });
+    await this.report(pod, observed, plan, { end, holdsClaims });
     if (plan.finished) {
       worker.become("finished", "no container of it runs any more");
       this.deps.reports.onFinished(worker.uid);
@@ -197,8 +198,9 @@ export class PodEnding {
     const { deadline, reason } = termination;
     const removalsRefused = this.removals.areGivenUp;
     const now = this.deps.clock.steady();
-    const plan = planTermination({ pod, observed, now, deadline, reason, removalsRefused, cleaned });
-    if (pod !== undefined) await this.report(pod, observed, plan, this.end);
+    const holdsClaims = pod !== undefined && this.deps.holdsClaims(pod);
+    const plan = planTermination({ pod, observed, now, deadline, reason, removalsRefused, cleaned, holdsClaims });
+    if (pod !== undefined) await this.report(pod, observed, plan, { end: this.end, holdsClaims });
     if (plan.finished) {
       worker.become("terminated", reason);
       worker.passes.end();
@@ -211,22 +213,26 @@ export class PodEnding {
     worker.passes.again();
   }
 
-  /** The status of a terminating pod, up to the final one. */
-  private async report(pod: Pod, observed: ObservedPod, plan: Plan, end: PodEnd | undefined): Promise<void> {
-    const ended = !isUp(observed);
+  /** The status of a terminating pod, up to the final one, which waits for the end of the pod's claims. */
+  private async report(
+    pod: Pod,
+    observed: ObservedPod,
+    plan: Plan,
+    { end, holdsClaims }: { end: PodEnd | undefined; holdsClaims: boolean },
+  ): Promise<void> {
+    const ended = !isUp(observed) && !holdsClaims;
     if (!this.reported) {
       const { failures } = this.worker.steps;
       const state: ProbedPodState = ended ? "finished" : "terminating";
-      const mayRun = observed.containers.some(isAlive);
+      const mayRun = observed.containers.some(isAlive) || holdsClaims;
       const shown: SyncedPod = { pod, observed, plan, failures, state, mayRun, ended };
       const synced = end === undefined ? shown : { ...shown, end };
       await this.deps.reports.prepare(synced);
       await this.deps.loop.turn();
       this.deps.reports.onSynced(synced);
     }
-    if (!ended) return;
-    this.reported = true;
-    this.stopped.resolve();
+    if (!isUp(observed)) this.stopped.resolve();
+    if (ended) this.reported = true;
   }
 
   private async stopAll({ steps }: Plan, observed: ObservedPod, deadline: SteadyTime): Promise<void> {

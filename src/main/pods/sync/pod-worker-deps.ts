@@ -48,6 +48,7 @@ export function podWorkerDeps(parts: WorkerParts): (uid: PodUid) => PodWorkerDep
     admission: parts.admission,
     resizes: parts.resizes,
     isCgroupLost: (pod) => runtime.cgroups.isLost(pod),
+    holdsClaims: (pod) => runtime.cluster?.()?.claims.holds(pod) === true,
     keptEnd: records,
     startTime: (pod) => records.get(pod)?.startTime,
     runtime: () => cache.runtime,

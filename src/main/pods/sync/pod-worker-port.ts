@@ -30,6 +30,8 @@ export interface PodWorkerDeps {
   reports: PodWorkerReports;
   recorder: EventRecorder;
   admission: Pick<AdmissionQueue, "admit">;
+  /** Devices of the pod's ResourceClaims are not given back yet. */
+  holdsClaims(pod: Pod): boolean;
   /** Persists the deadline of a completed pod's sidecars. */
   keptEnd: Pick<PodRecords, "endDeadline" | "keepEndDeadline">;
   /** Containers of the pod run outside the pod's cgroup. */

@@ -51,7 +51,7 @@ export class SyncPass {
     const { steps } = this.worker;
     const plan = await this.plan(pod, observed, signal);
     if (!plan.finished && isExpired()) return { kind: "expired" };
-    const mayRun = !plan.finished || observed.containers.some(isAlive);
+    const mayRun = !plan.finished || observed.containers.some(isAlive) || this.deps.holdsClaims(pod);
     const { failures } = steps;
     const synced: SyncedPod = { pod, observed, plan, failures, state: "syncing", mayRun, ended: false };
     await this.deps.reports.prepare(synced);

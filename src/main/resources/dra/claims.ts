@@ -81,6 +81,11 @@ export class Claims {
     );
   }
 
+  /** A driver may have prepared a claim of the pod, and not unprepared it since. */
+  holds({ metadata }: Pod): boolean {
+    return this.options.store.of(metadata.uid).length > 0;
+  }
+
   /** CDI devices of a container of a prepared pod. @throws DraError */
   cdiDevices(pod: Pod, container: Container): string[] {
     if (!this.uses(pod)) return [];

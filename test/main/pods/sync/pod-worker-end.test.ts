@@ -182,6 +182,41 @@ test("a wait for the termination ends when nothing runs, even while the clean-up
   assert.equal(world.begun.filter((line) => line.endsWith("release")).length, 2);
 });
 
+test("a pod that completed is shown as ended only after its claims are released, and may end a wait before", async () => {
+  const { world, worker, web } = await started({ restartPolicy: "Never" });
+  world.claims.add("uid-web");
+  let isAway = true;
+  world.script = (step) =>
+    step.kind === "release" && isAway ? Promise.reject(new Error("the driver is away")) : undefined;
+  let stopped = false;
+  world.exit(web, "app", 0);
+  worker.requestPass();
+  void worker.whenStopped().then(() => (stopped = true));
+  await settle();
+  assert.equal(stopped, true);
+  const before = world.synced.filter(({ plan, state }) => state !== "syncing" || plan.finished);
+  assert.ok(before.length >= 2, "the completion and its end");
+  assert.deepEqual(new Set(before.map(({ mayRun, ended }) => `${mayRun} ${ended}`)), new Set(["true false"]));
+  isAway = false;
+  world.clock.step(1000);
+  await settle();
+  assert.equal(worker.state, "finished");
+  assert.equal(world.synced.at(-1)?.ended, true);
+});
+
+test("a removed pod's claims are released while its containers still show how they ended", async () => {
+  const { world, worker } = await started();
+  world.claims.add("uid-web");
+  worker.terminate({ deadline: steadyTime(5000), reason: "removed" });
+  await settle();
+  assert.equal(worker.state, "terminated");
+  const steps = ["kill-container app", "stop-sandbox", "release", "remove-sandbox", "clean-up"];
+  assert.deepEqual(world.begunOf("uid-web").slice(2), steps);
+  const ends = world.synced.filter(({ ended }) => ended);
+  assert.equal(ends.length, 1);
+  assert.deepEqual(world.synced.at(-1), ends[0]);
+});
+
 test("when the kubelet stops first, waits for the termination end with an error", async () => {
   const { world, worker } = await started();
   world.script = (step, signal) => (step.kind === "kill-container" ? hang(signal) : undefined);

@@ -129,6 +129,7 @@ describe("claims of pods", () => {
     await claims.unprepare(podUid("a"), never);
     await claims.unprepare(podUid("a"), never);
     assert.deepEqual(world.calls, ["prepare gpu"]);
+    assert.deepEqual([claims.holds(direct("a")), claims.holds(direct("b"))], [false, true]);
     await claims.unprepare(podUid("b"), never);
     assert.deepEqual([world.calls, store.all()], [["prepare gpu", "unprepare gpu"], []]);
   });
