@@ -31,8 +31,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "clean-up of removed pods is left out",
     file: `${PLAN}/plan-termination.ts`,
-    text: '  return input.cleaned ? [] : [{ kind: "clean-up" }];\n}\n\nfunction stopSteps',
-    replacement: "  return [];\n}\n\nfunction stopSteps",
+    text: '  if (!input.cleaned) return [{ kind: "clean-up" }];\n',
+    replacement: "",
   },
   {
     name: "ready sandboxes of ended pods run on",

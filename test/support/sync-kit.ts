@@ -85,6 +85,8 @@ export class SyncWorld {
   readonly terminating: { uid: string; deadline: number; reason: string }[] = [];
   readonly finished: string[] = [];
   readonly endings: { uid: string; end: PodEnd }[] = [];
+  /** Pods that use nothing of the node any more; their sandboxes are removed after that. */
+  readonly left: string[] = [];
   readonly terminated: string[] = [];
   /** Pods whose claims are prepared; a release ends them. */
   readonly claims = new Set<string>();
@@ -234,6 +236,9 @@ export class SyncWorld {
       onTerminating: (uid, deadline, reason) => {
         this.terminating.push({ uid, deadline, reason });
         return this.terminationKept;
+      },
+      onCleaned: (uid) => {
+        this.left.push(uid);
       },
       onTerminated: (uid) => {
         this.terminated.push(uid);

@@ -191,8 +191,8 @@ function clusterPods({ view, statuses, mirrors, held, budget, cleanedUp }: Clust
       admitted: ({ pod }) => budget.decided(pod.metadata.uid),
       statusComputed: ({ pod, status }) => statuses.set(pod, status),
       cleanedUp: ({ uid }) => cleanedUp(uid),
+      left: ({ uid }) => statuses.gone(uid),
       removed({ uid }) {
-        statuses.gone(uid);
         held.removed(uid);
         const pod = statics.get(uid);
         if (pod === undefined) return;

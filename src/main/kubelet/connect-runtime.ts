@@ -31,6 +31,8 @@ function criConcurrency(cpuCount: number): NonNullable<CriClientOptions["concurr
   return {
     RunPodSandbox: { from, to: 16, processors },
     StopPodSandbox: { from, to: 64, processors },
+    // Pods that still stop come first: nothing waits for the end of a removal.
+    RemovePodSandbox: { from, to: 64, processors },
     CreateContainer: 16,
     StartContainer: 16,
     StopContainer: 64,

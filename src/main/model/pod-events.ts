@@ -1,12 +1,13 @@
 // The events of the pods of this node, as one typed stream. To see what happens when a pod is admitted or removed,
 // search for the event's name. The subscribers are the only listeners.
 //
-//   accepted ──▶ admitted ──▶ stopping ──▶ terminated ──▶ cleanedUp ···▶ workerDone ──▶ removed
+//   accepted ──▶ admitted ──▶ stopping ──▶ terminated ──▶ cleanedUp ···▶ left ──▶ workerDone ──▶ removed
 //                    └──▶ synced, statusComputed …               └──▶ statusFinal
 //
-// The end has four stages. `terminated`: no container runs. `cleanedUp`: volumes and cgroup are released, and a source
-// still wants the object. `workerDone`: no source wants it, and its files are removed. `removed`: the kubelet has
-// forgotten it. A pod that is deleted while it runs goes from `terminated` to `workerDone`.
+// The end has five stages. `terminated`: no container runs. `cleanedUp`: volumes and cgroup are released, and a source
+// still wants the object. `left`: no source wants it, and its files are removed; its object may go. `workerDone`: the
+// runtime's records of it are removed, too. `removed`: the kubelet has forgotten it. A pod that is deleted while it
+// runs goes from `terminated` to `left`.
 // Invariant: subscribers receive each event in the order of SUBSCRIBERS; an error of one is logged, and the next ones
 // receive the event.
 
@@ -55,6 +56,8 @@ export interface PodEvents {
    * admitted.
    */
   cleanedUp: { uid: PodUid };
+  /** Volumes, cgroup and files of a pod that no source wants are removed; the runtime may still list its sandboxes. */
+  left: { uid: PodUid };
   /** The worker of a pod that no source wants has removed everything of the pod. */
   workerDone: { uid: PodUid };
   /** A pod came back under its UID while it was terminating; it starts again. */

@@ -1,6 +1,7 @@
 // The planner for a pod that terminates: containers first, sandboxes after them. A pod that is still shown is then
-// released (claims, volumes, cgroup); a removed pod is removed completely. A removed pod with claims is released
-// before that, while its containers still show how they ended. Pure; converges to an empty plan.
+// released (claims, volumes, cgroup). A removed pod leaves the node: its volumes, cgroup and files go, and with them
+// its object; the runtime's records of it come last. A removed pod with claims is released before that, while its
+// containers still show how they ended. Pure; converges to an empty plan.
 
 import { boundedSeconds } from "../../../shared/base/clock/durations.js";
 import type { SteadyTime } from "../../../shared/base/clock/moments.js";
@@ -71,7 +72,8 @@ function terminationSteps(input: TerminationInput): Step[] {
   const stops = stopSteps(input);
   if (stops.length > 0) return stops;
   if (input.holdsClaims === true) return [{ kind: "release" }];
-  if (input.removalsRefused === true) return input.cleaned ? [] : [{ kind: "clean-up" }];
+  if (!input.cleaned) return [{ kind: "clean-up" }];
+  if (input.removalsRefused === true) return [];
   // The removal of a sandbox includes its containers; only a container without its sandbox is removed by itself.
   if (observed.sandboxes.length > 0) {
     return observed.sandboxes.map((sandbox) => ({ kind: "remove-sandbox", sandboxId: sandbox.id }));
@@ -83,7 +85,7 @@ function terminationSteps(input: TerminationInput): Step[] {
       name: status.metadata?.name ?? "",
     }));
   }
-  return input.cleaned ? [] : [{ kind: "clean-up" }];
+  return [];
 }
 
 function stopSteps(input: StopInput): Step[] {

@@ -74,6 +74,11 @@ export class PassReports {
     return this.deps.records.terminating(uid, { deadline, reason });
   }
 
+  /** No source wants the pod, and it uses nothing of the node; the runtime may still list its stopped sandboxes. */
+  onCleaned(uid: PodUid): void {
+    this.deps.events.emit("left", { uid });
+  }
+
   /** No source wants the pod, and nothing of it is left on the node. */
   onTerminated(uid: PodUid): void {
     this.deps.events.emit("workerDone", { uid });

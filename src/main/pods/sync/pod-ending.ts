@@ -14,7 +14,7 @@ import type { PodEnd, PodWorkerState, SyncedPod, TerminationRequest } from "../.
 import { isUp, planEnd, planTermination } from "../planner/plan-termination.js";
 import type { PassSchedule } from "./pass-schedule.js";
 import type { PodWorkerDeps } from "./pod-worker-port.js";
-import { RefusedRemovals } from "./refused-removals.js";
+import { isRemoval, RefusedRemovals } from "./refused-removals.js";
 import type { StepRunner } from "./step-runner.js";
 import { StopWatch } from "./stop-watch.js";
 import { tracedEnd } from "./sync-span.js";
@@ -209,7 +209,10 @@ export class PodEnding {
       return;
     }
     await this.stopAll(plan, observed, deadline);
-    if (plan.steps.some((step) => step.kind === "clean-up")) this.cleaned = true;
+    const isClean = plan.steps.some((step) => step.kind === "clean-up");
+    // A sandbox that an abandoned call has made late is stopped, and its cgroup removed once more.
+    this.cleaned = isClean || (this.cleaned && plan.steps.every(isRemoval));
+    if (isClean) this.deps.reports.onCleaned(worker.uid);
     worker.passes.again();
   }
 

@@ -20,7 +20,15 @@ import type { PodRecords } from "./pod-records.js";
 
 type PodWorkerReports = Pick<
   PassReports,
-  "onAdmitted" | "prepare" | "onSynced" | "onPass" | "onEnding" | "onTerminating" | "onTerminated" | "onFinished"
+  | "onAdmitted"
+  | "prepare"
+  | "onSynced"
+  | "onPass"
+  | "onEnding"
+  | "onTerminating"
+  | "onCleaned"
+  | "onTerminated"
+  | "onFinished"
 >;
 
 export interface PodWorkerDeps {

@@ -38,6 +38,7 @@ export class RefusedRemovals {
   }
 }
 
-function isRemoval({ kind }: Step): boolean {
+/** The step removes records of the runtime: nothing of them runs. */
+export function isRemoval({ kind }: Step): boolean {
   return kind === "remove-container" || kind === "remove-sandbox";
 }

@@ -210,7 +210,7 @@ test("a removed pod's claims are released while its containers still show how th
   worker.terminate({ deadline: steadyTime(5000), reason: "removed" });
   await settle();
   assert.equal(worker.state, "terminated");
-  const steps = ["kill-container app", "stop-sandbox", "release", "remove-sandbox", "clean-up"];
+  const steps = ["kill-container app", "stop-sandbox", "release", "clean-up", "remove-sandbox"];
   assert.deepEqual(world.begunOf("uid-web").slice(2), steps);
   const ends = world.synced.filter(({ ended }) => ended);
   assert.equal(ends.length, 1);

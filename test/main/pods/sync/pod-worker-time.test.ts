@@ -338,8 +338,8 @@ test("each step is a log line with pod, container, reason, and the states before
     [name, "start-container", "app", "it exited with code 3 (Error)", "exited", "running"],
     [name, "kill-container", "app", "removed", "running", "exited"],
     [name, "stop-sandbox", undefined, "removed", "ready", "not ready"],
-    [name, "remove-sandbox", undefined, undefined, "not ready", "none"],
     [name, "clean-up", undefined, undefined, undefined, undefined],
+    [name, "remove-sandbox", undefined, undefined, "not ready", "none"],
   ]);
   const states = world.kept.lines.filter((line) => line["step"] === undefined && line["from"] !== undefined);
   assert.deepEqual(

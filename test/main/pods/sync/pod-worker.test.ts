@@ -116,7 +116,7 @@ test("terminate during a long step aborts it, stops running containers and clean
   assert.deepEqual(world.terminating, [{ uid: "uid-web", deadline: 30_000, reason: "removed" }]);
   assert.deepEqual(world.terminated, ["uid-web"]);
   const after = world.begunOf("uid-web").slice(3);
-  assert.deepEqual(after, ["kill-container a", "stop-sandbox", "remove-sandbox", "clean-up"]);
+  assert.deepEqual(after, ["kill-container a", "stop-sandbox", "clean-up", "remove-sandbox"]);
   assert.equal(world.model(web).observed.sandboxes.length, 0);
   assert.equal(world.clock.pending, 0, "a worker that is over leaves no timer");
   assert.equal(world.kept.errors().length, 0, "an aborted step is no failure");
@@ -464,10 +464,10 @@ test("a removal that the runtime refuses keeps neither the pod's volumes nor the
     assert.equal(worker.state, "terminating", `after ${refused} refusals`);
     world.clock.step(seconds * 1000);
     await settle();
+    assert.deepEqual(world.left, [worker.uid], "its volumes are gone, and its object may go");
   }
   assert.equal(worker.state, "terminated");
   assert.equal(refused, 3);
-  assert.equal(world.begun.at(-1), `${worker.uid} clean-up`);
   assert.equal(world.model(web).observed.sandboxes.length, 1, "it stays in the runtime");
   assert.match(world.kept.warnings().join(), /cannot delete running task a.*tries again every minute/);
 });
@@ -485,12 +485,29 @@ test("a removal that an absent runtime does not take is no refusal", async () =>
   for (let round = 0; round < 5; round++) {
     await settle();
     assert.equal(worker.state, "terminating");
-    assert.ok(!world.begun.some((line) => line.endsWith("clean-up")));
     world.clock.step(10_000);
   }
   world.clock.step(10_000);
   await settle();
   assert.equal(worker.state, "terminated");
+});
+
+test("a sandbox that appears after the clean-up is stopped, and the pod is cleaned up once more", async () => {
+  const { world, worker, web } = await started();
+  let late = true;
+  world.script = (step) => {
+    if (step.kind !== "remove-sandbox" || !late) return undefined;
+    late = false;
+    // A call of RunPodSandbox that was given up takes effect.
+    world.apply(worker.uid, web, step);
+    world.model(web).apply({ kind: "create-sandbox", attempt: 1, reason: "" });
+    return Promise.resolve(HINTS);
+  };
+  worker.terminate({ deadline: steadyTime(1000), reason: "removed" });
+  await settle();
+  assert.equal(worker.state, "terminated");
+  const steps = ["stop-sandbox", "clean-up", "remove-sandbox"];
+  assert.deepEqual(world.begunOf("uid-web").slice(-6), [...steps, ...steps]);
 });
 
 test("clean-up that fails is repeated until it works; the pod is not over before", async () => {
@@ -600,7 +617,7 @@ test("an orphan without a definition is terminated by the runtime's state of it"
   const worker = new PodWorker(podUid("uid-web"), undefined, world.workerDeps("uid-web"));
   worker.terminate({ deadline: steadyTime(1000), reason: "in no source" });
   await settle();
-  assert.deepEqual(world.begunOf("uid-web"), ["stop-sandbox", "remove-sandbox", "clean-up"]);
+  assert.deepEqual(world.begunOf("uid-web"), ["stop-sandbox", "clean-up", "remove-sandbox"]);
   assert.deepEqual(world.synced, [], "a pod without definition has no status");
   assert.equal(worker.state, "terminated");
 });

@@ -205,7 +205,7 @@ test("an adopted orphan is terminated, and its full name is in use until its rem
   assert.deepEqual(world.begunOf("uid-2"), []);
   await settle();
   assert.deepEqual(gone, ["uid-1"]);
-  assert.deepEqual(world.begunOf("uid-1"), ["stop-sandbox", "remove-sandbox", "clean-up"]);
+  assert.deepEqual(world.begunOf("uid-1"), ["stop-sandbox", "clean-up", "remove-sandbox"]);
   assert.deepEqual(world.model(two).running(), ["app"]);
 });
 
@@ -221,8 +221,8 @@ test("an orphan without a definition that comes back has one worker at a time", 
   assert.deepEqual(gone, ["uid-1"]);
   assert.deepEqual(world.begunOf("uid-1"), [
     "stop-sandbox",
-    "remove-sandbox",
     "clean-up",
+    "remove-sandbox",
     "create-sandbox",
     "start-container app",
   ]);

@@ -72,7 +72,7 @@ export class StatusManager {
   private readonly entries = new Map<PodUid, Entry>();
   /** Static pods by full name. */
   private readonly statics = new Map<string, PodUid>();
-  /** Pods of which nothing is left on this node. */
+  /** Pods that use nothing of this node any more. */
   private readonly down = new Set<PodUid>();
   /** Pods whose status another client may have changed. */
   private readonly suspects = new Set<PodUid>();
@@ -116,7 +116,7 @@ export class StatusManager {
     this.enqueue(uid);
   }
 
-  /** Nothing of the pod is left on this node. */
+  /** The pod uses nothing of this node any more: its object may go. */
   gone(uid: PodUid): void {
     if (this.entries.get(uid)?.isStatic === true || this.deps.view.get(uid) === undefined) {
       this.forget(uid);
