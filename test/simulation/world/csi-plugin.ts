@@ -6,29 +6,21 @@ import { NodeService, NodeServiceCapability_RPC_Type } from "../../../src/shared
 import { RegistrationService } from "../../../src/shared/kubernetes/plugins/gen/pluginregistration.v1.js";
 import { Inode } from "../disk/inode.js";
 import { disk } from "../disk/machine-disk.js";
-import { kernel } from "../kernel/kernel.js";
 import type { GrpcServer } from "../modules/grpc-client.js";
 import { NODE_NAME, type SimulatedApi } from "./api.js";
 import { ROOT } from "./machine-files.js";
+import { PluginProcess, type ProcessFault } from "./plugin-process.js";
 import { plugins } from "./plugin-sockets.js";
-import type { Reply, Served } from "./runtime.js";
 
 const DRIVER = "csi.example.com";
 /** Names of the claims in the namespace default. */
 export const CLAIMS = ["claim-0", "claim-1", "claim-2"];
 
-export type CsiFault =
-  | { do: "csi-away"; ms: number }
-  /** Calls take longer. */
-  | { do: "csi-slow"; lateMs: number; ms: number }
-  /** A part of the calls fails; "after": they took effect. */
-  | { do: "csi-fails"; share: number; when: "before" | "after"; ms: number };
+export type CsiFault = ProcessFault<"csi">;
 
 const REGISTRY = `${ROOT}/plugins_registry`;
 const REGISTRATION = `${REGISTRY}/${DRIVER}-reg.sock`;
 const ENDPOINT = `${ROOT}/plugins/${DRIVER}/csi.sock`;
-const MOST_ANSWER_MS = 50;
-const UNAVAILABLE = { code: 14, details: "the driver has ended" };
 
 const { tree } = disk;
 
@@ -41,12 +33,11 @@ export class CsiPlugin {
   readonly onWrong = new Set<(what: string) => void>();
   /** Hears of each target before it is unpublished. */
   readonly onUnpublish = new Set<(target: string) => void>();
-  private isUp = true;
-  private lateMs = 0;
-  private failing: Extract<CsiFault, { do: "csi-fails" }> | undefined;
+  // A call that is given up was not begun, as with a driver that asks for the deadline first.
+  private readonly process = new PluginProcess({ perform: (...call) => this.performed(...call), goesOn: false });
 
   constructor(api: SimulatedApi) {
-    const server: GrpcServer = { call: (path, bytes, reply) => this.call(path, bytes, reply) };
+    const server: GrpcServer = { call: (...call) => this.process.call(...call) };
     for (const path of [REGISTRATION, ENDPOINT]) {
       const folder = disk.directory(path.slice(0, path.lastIndexOf("/")));
       folder.setEntry(path.slice(path.lastIndexOf("/") + 1), new Inode("socket", 0o755, "disk"));
@@ -59,22 +50,13 @@ export class CsiPlugin {
   perform(fault: CsiFault): void {
     switch (fault.do) {
       case "csi-away":
-        this.isUp = false;
-        kernel.after(kernel.world, fault.ms, () => {
-          this.isUp = true;
-        });
+        this.process.away(fault.ms);
         return;
       case "csi-slow":
-        this.lateMs = fault.lateMs;
-        kernel.after(kernel.world, fault.ms, () => {
-          this.lateMs = 0;
-        });
+        this.process.slow(fault.lateMs, fault.ms);
         return;
       case "csi-fails":
-        this.failing = fault;
-        kernel.after(kernel.world, fault.ms, () => {
-          this.failing = undefined;
-        });
+        this.process.fails(fault, fault.ms);
     }
   }
 
@@ -82,28 +64,6 @@ export class CsiPlugin {
   reboot(): void {
     this.staged.clear();
     this.published.clear();
-  }
-
-  private call(path: string, bytes: Buffer, reply: Reply): Served {
-    const ms = kernel.random.between(1, MOST_ANSWER_MS) + this.lateMs;
-    const timer = kernel.after(kernel.world, ms, () => this.answer(path, bytes, reply));
-    return { cancel: () => timer.cancel() };
-  }
-
-  private answer(path: string, bytes: Buffer, reply: Reply): void {
-    const { failing } = this;
-    const fails = failing !== undefined && kernel.random.chance(failing.share);
-    if (!this.isUp || (fails && failing.when === "before")) {
-      reply.failed(this.isUp ? { code: 13, details: "an error of the driver" } : UNAVAILABLE);
-      return;
-    }
-    try {
-      const answer = this.performed(path, bytes);
-      if (fails) reply.failed(UNAVAILABLE);
-      else reply.message(Buffer.from(answer));
-    } catch (error) {
-      reply.failed({ code: 13, details: String(error) });
-    }
   }
 
   private performed(path: string, bytes: Buffer): Buffer {
