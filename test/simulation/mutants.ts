@@ -229,6 +229,24 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: "if (device.users.size > 0) this.unstageLater(key);",
   },
   {
+    name: "a claim is unprepared with its first pod",
+    file: "src/main/resources/dra/claims.ts",
+    text: "pods.size === 1",
+    replacement: "pods.size >= 1",
+  },
+  {
+    name: "claims of the checkpoint count as prepared",
+    file: "src/main/resources/dra/checkpoint.ts",
+    text: "prepared: false,",
+    replacement: "prepared: true,",
+  },
+  {
+    name: "claims are not on disk before they are prepared",
+    file: "src/main/resources/dra/claims.ts",
+    text: "    await store.save();\n    const open",
+    replacement: "    const open",
+  },
+  {
     name: "a gRPC server that is not serving is healthy",
     file: "src/workers/peers/grpc.ts",
     text: "if (status === SERVING)",

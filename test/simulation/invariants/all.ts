@@ -1,5 +1,7 @@
 // The invariants of every run. `converges` forgets removed pods: those after it see wanted ones only.
 
+import { claimsArePrepared } from "./claims-are-prepared.js";
+import { claimsEndWithTheirPods } from "./claims-end-with-their-pods.js";
 import { converges } from "./converges.js";
 import { cpusAreGivenOnce } from "./cpus-are-given-once.js";
 import { csiVolumesInOrder } from "./csi-volumes-in-order.js";
@@ -36,6 +38,8 @@ export const INVARIANTS: readonly Invariant[] = [
   hostPortsAreGivenOnce,
   podsHaveTheirCgroups,
   csiVolumesInOrder,
+  claimsArePrepared,
+  claimsEndWithTheirPods,
   healthyRunsOn,
   unhealthyRestarts,
   terminatedStays,

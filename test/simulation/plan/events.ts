@@ -3,6 +3,7 @@
 import type { Random } from "../kernel/random.js";
 import type { CsiFault } from "../world/csi-plugin.js";
 import type { PluginFault } from "../world/device-plugin.js";
+import type { DraFault } from "../world/dra-plugin.js";
 import { PLAIN_NODE, type NodeShape } from "../world/node-shape.js";
 import type { OtherRelease } from "../world/other-release.js";
 import { GrpcProbes } from "./grpc-probes.js";
@@ -11,6 +12,7 @@ import { OwnCpus } from "./own-cpus.js";
 import { OwnDevices } from "./own-devices.js";
 import { OwnMemory } from "./own-memory.js";
 import { OwnPorts } from "./own-ports.js";
+import { OwnResourceClaims } from "./own-resource-claims.js";
 import { podShape, type PodShape } from "./pod-shapes.js";
 
 export const FAULT_KINDS = [
@@ -46,7 +48,8 @@ export type Action =
   | { do: "api-lost-answers"; share: number; ms: number }
   | { do: "watch-cut"; how: "end" | "drop" }
   | { do: "watch-expire" }
-  | { do: "disk"; kind: "ENOSPC" | "EIO" | "slow"; share: number; ms: number }
+  /** `below`: what it meets; absent: the kubelet's directory. */
+  | { do: "disk"; kind: "ENOSPC" | "EIO" | "slow"; share: number; ms: number; below?: string }
   | { do: "clock-jump"; ms: number }
   | { do: "thread-crash"; name: string }
   | { do: "thread-stalls"; name: string; ms: number }
@@ -57,6 +60,7 @@ export type Action =
   | { do: "sandboxes-pruned" }
   | PluginFault
   | CsiFault
+  | DraFault
   /** The fault happens while the next call of that kind is under way. */
   | { do: "aim"; verb: string; fault: Action }
   | { do: "calm" }
@@ -128,11 +132,12 @@ export function planOf(
   const ports = node.hasHostPorts ? new OwnPorts(random.stream("own ports")) : undefined;
   const probes = node.hasGrpcProbes ? new GrpcProbes(random.stream("gRPC probes")) : undefined;
   const claims = node.hasCsi ? new OwnClaims(random.stream("own claims")) : undefined;
+  const resources = node.hasDra === true ? new OwnResourceClaims(random.stream("own ResourceClaims")) : undefined;
   let names = 0;
   const end = hours * 60 * MINUTE;
   const create = (at: number): void => {
     const plain = podShape(random, `pod-${++names}`, random.chance(0.2));
-    const steps = [own, memory, devices, ports, probes, claims];
+    const steps = [own, memory, devices, ports, probes, claims, resources];
     const shape = steps.reduce((before: PodShape, step) => step?.shape(before) ?? before, plain);
     if (node.hasUserNamespaces && namespaces.chance(0.5)) shape.spec["hostUsers"] = false;
     alive.push(shape);
@@ -163,7 +168,7 @@ export function planOf(
     if (faults.size > 0) {
       for (let at = begin + FIRST_MS; at < until; at += random.between(5000, 60_000)) {
         const fault = faultOf(random, random.pick([...faults]));
-        add(at, devices?.fault() ?? claims?.fault() ?? own?.fault(fault) ?? fault);
+        add(at, devices?.fault() ?? claims?.fault() ?? resources?.fault() ?? own?.fault(fault) ?? fault);
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));

@@ -1,6 +1,7 @@
 // All races.
 
 import { answerOfCreateIsLost } from "./answer-of-create-is-lost.js";
+import { endsWithoutDriver, killedWhilePrepared, slicesOfADriver, unreadClaims } from "./claims.js";
 import { completedPodAndRestart } from "./completed-pod-and-restart.js";
 import { cpusWithoutRecords } from "./cpus-without-records.js";
 import { deletedByForce } from "./deleted-by-force.js";
@@ -40,4 +41,8 @@ export const RACES: readonly Race[] = [
   devicesOverRestarts,
   grpcServerGetsSick,
   hostPortWhileTerminating,
+  killedWhilePrepared,
+  endsWithoutDriver,
+  slicesOfADriver,
+  unreadClaims,
 ];

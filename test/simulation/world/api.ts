@@ -81,7 +81,12 @@ export class SimulatedApi {
 
   /** Each change of a Pod object. */
   onPod(listener: (change: Change) => void): void {
-    this.world.store.subscribe(resourceNamed("pods"), listener);
+    this.onChange("pods", listener);
+  }
+
+  /** Each change of an object of this resource. */
+  onChange(resource: string, listener: (change: Change) => void): void {
+    this.world.store.subscribe(resourceNamed(resource), listener);
   }
 
   /** Asks for the end of a pod, as a user does. */

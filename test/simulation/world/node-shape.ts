@@ -26,6 +26,8 @@ export interface NodeShape {
   hasPodCgroups: boolean;
   /** A CSI driver has volumes for some pods. */
   hasCsi: boolean;
+  /** A DRA driver prepares claims of some pods. Absent on other nodes, whose description in traces stays as it was. */
+  hasDra?: true;
   /** Fields of KubeletConfiguration. */
   fields: Readonly<Record<string, unknown>>;
 }
@@ -65,6 +67,7 @@ const PORTS_SHARE = 0.3;
 const GRPC_SHARE = 0.3;
 const CGROUPS_SHARE = 0.3;
 const CSI_SHARE = 0.3;
+const DRA_SHARE = 0.3;
 
 /** Memory of the machine, and what pods do not get of it, on the first NUMA node: the default eviction threshold. */
 export const MACHINE_MIB = 16 * 1024;
@@ -85,6 +88,11 @@ const OPTIONS: readonly Readonly<Record<string, string>>[] = [
 ];
 
 export function nodeShape(random: Random): NodeShape {
+  const shape = shapeWithoutClaims(random);
+  return random.stream("DRA driver").chance(DRA_SHARE) ? { ...shape, hasDra: true } : shape;
+}
+
+function shapeWithoutClaims(random: Random): NodeShape {
   const node = random.chance(SHARE) ? nodeWithCpus(random) : PLAIN_NODE;
   const hasHostPorts = random.stream("host ports").chance(PORTS_SHARE);
   const hasGrpcProbes = random.stream("gRPC probes").chance(GRPC_SHARE);

@@ -24,6 +24,10 @@ const NO_PLUGIN: GrpcServer = {
 class PluginSockets {
   private readonly bound = new Map<string, Bound>();
   private readonly servers = new Map<string, GrpcServer>();
+  /** Sockets whose plugin has closed its connections. */
+  private readonly lost = new Set<string>();
+  /** Called once at the next change, by socket. */
+  private readonly linkWaiters = new Map<string, (() => void)[]>();
   /** Hears of each socket that the kubelet binds. */
   readonly onBound = new Set<(path: string) => void>();
 
@@ -45,6 +49,22 @@ class PluginSockets {
   }
   serverAt(path: string): GrpcServer {
     return this.servers.get(path) ?? NO_PLUGIN;
+  }
+
+  /** Connections that the kubelet keeps to the plugin are lost, or made again. */
+  setConnected(path: string, connected: boolean): void {
+    if (connected === !this.lost.has(path)) return;
+    if (connected) this.lost.delete(path);
+    else this.lost.add(path);
+    const waiters = this.linkWaiters.get(path) ?? [];
+    this.linkWaiters.delete(path);
+    for (const waiter of waiters) waiter();
+  }
+  isConnected(path: string): boolean {
+    return !this.lost.has(path);
+  }
+  onLinkChange(path: string, waiter: () => void): void {
+    this.linkWaiters.set(path, [...(this.linkWaiters.get(path) ?? []), waiter]);
   }
 
   /** A call to the kubelet; `answer` runs as the world, if the kubelet lives so long. */

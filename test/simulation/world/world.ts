@@ -8,9 +8,11 @@ import type { Random } from "../kernel/random.js";
 import type { Trace } from "../kernel/trace.js";
 import type { Action, PlannedEvent } from "../plan/events.js";
 import { NODE_NAME, SimulatedApi } from "./api.js";
+import { ClaimController } from "./claim-controller.js";
 import { ContainerCgroups } from "./container-cgroups.js";
 import { CsiPlugin } from "./csi-plugin.js";
 import { DevicePlugin } from "./device-plugin.js";
+import { DraPlugin } from "./dra-plugin.js";
 import { Kubelet } from "./kubelet.js";
 import { Losses } from "./losses.js";
 import { bootAnew, makeMachineFiles, ROOT } from "./machine-files.js";
@@ -61,6 +63,8 @@ export class World {
   readonly cgroups: ContainerCgroups | undefined;
   /** Undefined: the node has no CSI driver. */
   readonly csi: CsiPlugin | undefined;
+  /** Undefined: the node has no DRA driver. */
+  readonly dra: { driver: DraPlugin; claims: ClaimController } | undefined;
   /** Undefined: the node has no device plugin. */
   readonly plugin: DevicePlugin | undefined;
   private readonly losses: Losses;
@@ -83,6 +87,14 @@ export class World {
     this.runtime = machine.runtime = new SimulatedRuntime({ events: random.stream("shape").chance(0.5) });
     servePods(this.runtime);
     if (node.hasCsi) this.csi = new CsiPlugin(this.api);
+    if (node.hasDra === true) {
+      const driver = new DraPlugin(this.api);
+      this.dra = { driver, claims: new ClaimController(this.api) };
+      driver.onEffect.add((verb, claims) => {
+        trace.add(`dra ${verb} ${claims.join(" ")}`);
+        this.onCall(verb);
+      });
+    }
     if (node.hasPodCgroups) this.cgroups = new ContainerCgroups(this.runtime);
     if (node.hasUserNamespaces) {
       const features = { recursiveReadOnlyMounts: false, userNamespaces: true };
@@ -183,7 +195,7 @@ export class World {
         api.faults.expireWatches();
         return;
       case "disk": {
-        const fault = { kind: action.kind, share: action.share, below: ROOT };
+        const fault = { kind: action.kind, share: action.share, below: action.below ?? ROOT };
         disk.fault = fault;
         this.noteUnreadableStart();
         this.during(action.ms, () => {
@@ -227,6 +239,13 @@ export class World {
       case "csi-slow":
       case "csi-fails":
         this.csi?.perform(action);
+        this.during(action.ms, () => undefined);
+        return;
+      case "dra-away":
+      case "dra-leaves":
+      case "dra-slow":
+      case "dra-fails":
+        this.dra?.driver.perform(action);
         this.during(action.ms, () => undefined);
         return;
       case "aim":
@@ -292,6 +311,7 @@ export class World {
     this.runtime.reboot();
     disk.crash();
     this.csi?.reboot();
+    this.dra?.driver.reboot();
     bootAnew();
     kernel.after(kernel.world, downMs, () => {
       this.isOff = false;
