@@ -229,6 +229,18 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: "if (device.users.size > 0) this.unstageLater(key);",
   },
   {
+    name: "a CSI volume is used before it is attached",
+    file: "src/main/volumes/csi/attach.ts",
+    text: "if (problem === undefined) return",
+    replacement: 'if (problem !== "") return',
+  },
+  {
+    name: "a staged CSI volume without a pod is not in use",
+    file: "src/main/volumes/csi/users.ts",
+    text: ".filter(([, { attachable }]) => attachable !== false)",
+    replacement: ".filter(([, { attachable, users }]) => attachable !== false && users.size > 0)",
+  },
+  {
     name: "a claim is unprepared with its first pod",
     file: "src/main/resources/dra/claims.ts",
     text: "pods.size === 1",

@@ -27,6 +27,7 @@ import { statusGoesForward } from "./status-goes-forward.js";
 import { terminatedStays } from "./terminated-stays.js";
 import { unhealthyRestarts } from "./unhealthy-restarts.js";
 import { userIdsAreGivenOnce } from "./user-ids-are-given-once.js";
+import { volumesAreAttached } from "./volumes-are-attached.js";
 
 export const INVARIANTS: readonly Invariant[] = [
   oneRunningContainer,
@@ -38,6 +39,7 @@ export const INVARIANTS: readonly Invariant[] = [
   hostPortsAreGivenOnce,
   podsHaveTheirCgroups,
   csiVolumesInOrder,
+  volumesAreAttached,
   claimsArePrepared,
   claimsEndWithTheirPods,
   healthyRunsOn,

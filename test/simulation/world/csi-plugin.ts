@@ -12,15 +12,20 @@ import { ROOT } from "./machine-files.js";
 import { PluginProcess, type ProcessFault } from "./plugin-process.js";
 import { plugins } from "./plugin-sockets.js";
 
-const DRIVER = "csi.example.com";
+export const CSI_DRIVER = "csi.example.com";
 /** Names of the claims in the namespace default. */
 export const CLAIMS = ["claim-0", "claim-1", "claim-2"];
+
+/** The volume of a claim: its name and its handle. */
+export function volumeOf(claim: string): string {
+  return `volume-of-${claim}`;
+}
 
 export type CsiFault = ProcessFault<"csi">;
 
 const REGISTRY = `${ROOT}/plugins_registry`;
-const REGISTRATION = `${REGISTRY}/${DRIVER}-reg.sock`;
-const ENDPOINT = `${ROOT}/plugins/${DRIVER}/csi.sock`;
+const REGISTRATION = `${REGISTRY}/${CSI_DRIVER}-reg.sock`;
+const ENDPOINT = `${ROOT}/plugins/${CSI_DRIVER}/csi.sock`;
 
 const { tree } = disk;
 
@@ -31,12 +36,14 @@ export class CsiPlugin {
   readonly published = new Map<string, string>();
   /** Hears of a request that the driver should not have got. */
   readonly onWrong = new Set<(what: string) => void>();
+  /** Hears of each volume before it is staged. */
+  readonly onStage = new Set<(volume: string) => void>();
   /** Hears of each target before it is unpublished. */
   readonly onUnpublish = new Set<(target: string) => void>();
   // A call that is given up was not begun, as with a driver that asks for the deadline first.
   private readonly process = new PluginProcess({ perform: (...call) => this.performed(...call), goesOn: false });
 
-  constructor(api: SimulatedApi) {
+  constructor(api: SimulatedApi, attachRequired: boolean) {
     const server: GrpcServer = { call: (...call) => this.process.call(...call) };
     for (const path of [REGISTRATION, ENDPOINT]) {
       const folder = disk.directory(path.slice(0, path.lastIndexOf("/")));
@@ -44,7 +51,7 @@ export class CsiPlugin {
       plugins.serve(path, server);
     }
     disk.syncAll();
-    makeObjects(api);
+    makeObjects(api, attachRequired);
   }
 
   perform(fault: CsiFault): void {
@@ -72,7 +79,7 @@ export class CsiPlugin {
       case getInfo.path:
         return getInfo.responseSerialize({
           type: "CSIPlugin",
-          name: DRIVER,
+          name: CSI_DRIVER,
           endpoint: ENDPOINT,
           supportedVersions: ["1.0.0"],
         });
@@ -120,6 +127,7 @@ export class CsiPlugin {
   private stage(volume: string, path: string): void {
     const before = this.staged.get(volume);
     if (before === path) return;
+    for (const listener of this.onStage) listener(volume);
     if (before !== undefined) this.wrong(`${volume} is staged at ${before} and at ${path}`);
     tree.mount("", path, "ext4");
     this.staged.set(volume, path);
@@ -161,12 +169,12 @@ export class CsiPlugin {
 }
 
 /** The driver, and a bound claim for each volume. */
-function makeObjects({ store }: SimulatedApi): void {
-  store.put("csidrivers", { metadata: { name: DRIVER }, spec: { attachRequired: false, podInfoOnMount: false } });
+function makeObjects({ store }: SimulatedApi, attachRequired: boolean): void {
+  store.put("csidrivers", { metadata: { name: CSI_DRIVER }, spec: { attachRequired, podInfoOnMount: false } });
   const common = { accessModes: ["ReadWriteMany"], volumeMode: "Filesystem", storageClassName: "" };
   const size = { storage: "1Gi" };
   for (const name of CLAIMS) {
-    const volume = `volume-of-${name}`;
+    const volume = volumeOf(name);
     const { metadata: claim } = store.put("persistentvolumeclaims", {
       metadata: { name, namespace: "default" },
       spec: { ...common, volumeName: volume, resources: { requests: size } },
@@ -177,7 +185,7 @@ function makeObjects({ store }: SimulatedApi): void {
       spec: {
         ...common,
         capacity: size,
-        csi: { driver: DRIVER, volumeHandle: volume },
+        csi: { driver: CSI_DRIVER, volumeHandle: volume },
         claimRef: { kind: "PersistentVolumeClaim", namespace: "default", name, uid: claim.uid },
       },
       status: { phase: "Bound" },

@@ -28,6 +28,8 @@ export interface NodeShape {
   hasCsi: boolean;
   /** A DRA driver prepares claims of some pods. Absent on other nodes, whose description in traces stays as it was. */
   hasDra?: true;
+  /** The CSI driver's volumes are attached to the node before their use. */
+  attaches?: true;
   /** Fields of KubeletConfiguration. */
   fields: Readonly<Record<string, unknown>>;
 }
@@ -68,6 +70,8 @@ const GRPC_SHARE = 0.3;
 const CGROUPS_SHARE = 0.3;
 const CSI_SHARE = 0.3;
 const DRA_SHARE = 0.3;
+/** Part of the nodes with a CSI driver. */
+const ATTACH_SHARE = 0.5;
 
 /** Memory of the machine, and what pods do not get of it, on the first NUMA node: the default eviction threshold. */
 export const MACHINE_MIB = 16 * 1024;
@@ -88,7 +92,9 @@ const OPTIONS: readonly Readonly<Record<string, string>>[] = [
 ];
 
 export function nodeShape(random: Random): NodeShape {
-  const shape = shapeWithoutClaims(random);
+  const plain = shapeWithoutClaims(random);
+  const attaches = plain.hasCsi && random.stream("attachments").chance(ATTACH_SHARE);
+  const shape: NodeShape = attaches ? { ...plain, attaches } : plain;
   return random.stream("DRA driver").chance(DRA_SHARE) ? { ...shape, hasDra: true } : shape;
 }
 

@@ -8,6 +8,7 @@ import type { Random } from "../kernel/random.js";
 import type { Trace } from "../kernel/trace.js";
 import type { Action, PlannedEvent } from "../plan/events.js";
 import { NODE_NAME, SimulatedApi } from "./api.js";
+import { AttachController } from "./attach-controller.js";
 import { ClaimController } from "./claim-controller.js";
 import { ContainerCgroups } from "./container-cgroups.js";
 import { CsiPlugin } from "./csi-plugin.js";
@@ -63,6 +64,8 @@ export class World {
   readonly cgroups: ContainerCgroups | undefined;
   /** Undefined: the node has no CSI driver. */
   readonly csi: CsiPlugin | undefined;
+  /** Undefined: its volumes need not be attached. */
+  readonly attachments: AttachController | undefined;
   /** Undefined: the node has no DRA driver. */
   readonly dra: { driver: DraPlugin; claims: ClaimController } | undefined;
   /** Undefined: the node has no device plugin. */
@@ -86,7 +89,8 @@ export class World {
     this.api = machine.api = new SimulatedApi();
     this.runtime = machine.runtime = new SimulatedRuntime({ events: random.stream("shape").chance(0.5) });
     servePods(this.runtime);
-    if (node.hasCsi) this.csi = new CsiPlugin(this.api);
+    if (node.hasCsi) this.csi = new CsiPlugin(this.api, node.attaches === true);
+    if (node.attaches === true) this.attachments = new AttachController(this.api);
     if (node.hasDra === true) {
       const driver = new DraPlugin(this.api);
       this.dra = { driver, claims: new ClaimController(this.api) };
