@@ -235,10 +235,10 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: 'if (problem !== "") return',
   },
   {
-    name: "a staged CSI volume without a pod is not in use",
-    file: "src/main/volumes/csi/users.ts",
-    text: ".filter(([, { attachable }]) => attachable !== false)",
-    replacement: ".filter(([, { attachable, users }]) => attachable !== false && users.size > 0)",
+    name: "a CSI volume is forgotten before it is unstaged",
+    file: "src/main/volumes/csi/staging.ts",
+    text: "if (device === undefined || device.users.size > 0) return;\n",
+    replacement: "if (device === undefined || device.users.size > 0) return;\n    await this.onGone(device);\n",
   },
   {
     name: "a claim is unprepared with its first pod",

@@ -1,6 +1,7 @@
 // All races.
 
 import { answerOfCreateIsLost } from "./answer-of-create-is-lost.js";
+import { detachedWhileUnstaged } from "./attachments.js";
 import { endsWithoutDriver, killedWhilePrepared, slicesOfADriver, unreadClaims } from "./claims.js";
 import { completedPodAndRestart } from "./completed-pod-and-restart.js";
 import { cpusWithoutRecords } from "./cpus-without-records.js";
@@ -41,6 +42,7 @@ export const RACES: readonly Race[] = [
   devicesOverRestarts,
   grpcServerGetsSick,
   hostPortWhileTerminating,
+  detachedWhileUnstaged,
   killedWhilePrepared,
   endsWithoutDriver,
   slicesOfADriver,
