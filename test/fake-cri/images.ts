@@ -1,7 +1,7 @@
 // Images as the fake runtime holds them, and the registry it pulls from.
 
 import { createHash } from "node:crypto";
-import { ImageSpec, type Image } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { ImageSpec, type AuthConfig, type Image } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 
 export interface FakeRegistryEntry {
   /** Bytes; default 1 MiB. */
@@ -13,6 +13,8 @@ export interface FakeRegistryEntry {
   pinned?: boolean;
   /** The runtime handler for which the runtime keeps the image. */
   runtimeHandler?: string;
+  /** Whether these credentials pull it; absent: it needs none. */
+  allows?: (auth: AuthConfig | undefined) => boolean;
 }
 
 /** The image that a reference like "nodelet.local/busybox:1" stands for. Same reference, same id. */

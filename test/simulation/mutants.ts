@@ -241,6 +241,18 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: "if (device === undefined || device.users.size > 0) return;\n    await this.onGone(device);\n",
   },
   {
+    name: "an image that a secret has pulled is for every pod",
+    file: "src/main/containers/images/pull-records/recorded-access.ts",
+    text: "if (known.nodePodsAccessible === true)",
+    replacement: "if (known.nodePodsAccessible !== false)",
+  },
+  {
+    name: "the intent of a pull is not written",
+    file: "src/main/containers/images/pull-records/recorded-access.ts",
+    text: "await this.intents.write(image, intentText({ image }));",
+    replacement: "await Promise.resolve(intentText({ image }));",
+  },
+  {
     name: "a claim is unprepared with its first pod",
     file: "src/main/resources/dra/claims.ts",
     text: "pods.size === 1",

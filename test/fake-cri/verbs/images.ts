@@ -16,13 +16,19 @@ export function imageVerbs({
       image: state.image(image?.image ?? ""),
       info: verbose ? { info: "{}" } : {},
     }),
-    pullImage: async ({ image }, call) => {
+    pullImage: async ({ image, auth }, call) => {
       const reference = image?.image ?? "";
       const entry = settings.registry.get(reference);
       if (entry === undefined) {
         throw new Fault(
           "NOT_FOUND",
           `failed to pull and unpack image "${reference}": failed to resolve reference: not found`,
+        );
+      }
+      if (entry.allows?.(auth) === false) {
+        throw new Fault(
+          "UNKNOWN",
+          `failed to pull and unpack image "${reference}": failed to authorize: 401 Unauthorized`,
         );
       }
       await call.sleep(entry.pullMs ?? 0);

@@ -125,10 +125,15 @@ class MachineDisk {
     parent.setEntry(name, root);
   }
 
+  /** A program: its text tells nothing. */
+  program(path: string): void {
+    this.file(path, "", 0o755);
+  }
+
   /** A file of somebody else's, who syncs it. */
-  file(path: string, text: string): void {
+  file(path: string, text: string, mode = 0o644): void {
     const { parent, name } = this.parentOf(path);
-    const inode = new Inode("file", 0o644, "disk");
+    const inode = new Inode("file", mode, "disk");
     inode.data = Buffer.from(text);
     inode.sync();
     parent.setEntry(name, inode);

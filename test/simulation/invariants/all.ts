@@ -19,6 +19,7 @@ import { nothingLeft } from "./nothing-left.js";
 import { objectGoesLast } from "./object-goes-last.js";
 import { oneRunningContainer } from "./one-running-container.js";
 import { podsHaveTheirCgroups } from "./pods-have-their-cgroups.js";
+import { privateImagesStayPrivate } from "./private-images-stay-private.js";
 import { processLives } from "./process-lives.js";
 import { recordsAreReadable } from "./records-are-readable.js";
 import { resizesArrive } from "./resizes-arrive.js";
@@ -40,6 +41,7 @@ export const INVARIANTS: readonly Invariant[] = [
   podsHaveTheirCgroups,
   csiVolumesInOrder,
   volumesAreAttached,
+  privateImagesStayPrivate,
   claimsArePrepared,
   claimsEndWithTheirPods,
   healthyRunsOn,

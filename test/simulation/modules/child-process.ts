@@ -1,8 +1,9 @@
-// node:child_process of the simulated machine: it has no programs.
+// node:child_process of the simulated machine, which has few programs.
 
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import { kernel } from "../kernel/kernel.js";
+import { programs } from "../world/programs.js";
 
 export class ChildProcess extends EventEmitter {
   readonly stdin = new PassThrough();
@@ -23,6 +24,10 @@ export class ChildProcess extends EventEmitter {
 
 export function spawn(file: string): ChildProcess {
   const child = new ChildProcess();
+  if (programs.has(file)) {
+    begin(child, file);
+    return child;
+  }
   kernel.post(kernel.current, () => {
     child.stdout.end();
     child.stderr.end();
@@ -30,6 +35,21 @@ export function spawn(file: string): ChildProcess {
     child.emit("close", -2, null);
   });
   return child;
+}
+
+function begin(child: ChildProcess, file: string): void {
+  let input = "";
+  child.stdin.setEncoding("utf8").on("data", (text: string) => {
+    input += text;
+  });
+  child.stdin.on("end", () =>
+    programs.run(file, input, ({ exitCode, output }) => {
+      child.exitCode = exitCode;
+      child.stdout.end(output);
+      child.stderr.end();
+      child.stdout.once("close", () => child.emit("close", exitCode, null));
+    }),
+  );
 }
 
 export function execFile(file: string, ...rest: unknown[]): ChildProcess {

@@ -6,10 +6,12 @@ import type { PluginFault } from "../world/device-plugin.js";
 import type { DraFault } from "../world/dra-plugin.js";
 import { PLAIN_NODE, type NodeShape } from "../world/node-shape.js";
 import type { OtherRelease } from "../world/other-release.js";
+import type { RegistryFault } from "../world/registry.js";
 import { GrpcProbes } from "./grpc-probes.js";
 import { OwnClaims } from "./own-claims.js";
 import { OwnCpus } from "./own-cpus.js";
 import { OwnDevices } from "./own-devices.js";
+import { OwnImages } from "./own-images.js";
 import { OwnMemory } from "./own-memory.js";
 import { OwnPorts } from "./own-ports.js";
 import { OwnResourceClaims } from "./own-resource-claims.js";
@@ -61,6 +63,7 @@ export type Action =
   | PluginFault
   | CsiFault
   | DraFault
+  | RegistryFault
   /** The fault happens while the next call of that kind is under way. */
   | { do: "aim"; verb: string; fault: Action }
   | { do: "calm" }
@@ -133,11 +136,12 @@ export function planOf(
   const probes = node.hasGrpcProbes ? new GrpcProbes(random.stream("gRPC probes")) : undefined;
   const claims = node.hasCsi ? new OwnClaims(random.stream("own claims")) : undefined;
   const resources = node.hasDra === true ? new OwnResourceClaims(random.stream("own ResourceClaims")) : undefined;
+  const images = node.hasPrivateImages === true ? new OwnImages(random.stream("own images")) : undefined;
   let names = 0;
   const end = hours * 60 * MINUTE;
   const create = (at: number): void => {
     const plain = podShape(random, `pod-${++names}`, random.chance(0.2));
-    const steps = [own, memory, devices, ports, probes, claims, resources];
+    const steps = [own, memory, devices, ports, probes, claims, resources, images];
     const shape = steps.reduce((before: PodShape, step) => step?.shape(before) ?? before, plain);
     if (node.hasUserNamespaces && namespaces.chance(0.5)) shape.spec["hostUsers"] = false;
     alive.push(shape);
@@ -168,7 +172,8 @@ export function planOf(
     if (faults.size > 0) {
       for (let at = begin + FIRST_MS; at < until; at += random.between(5000, 60_000)) {
         const fault = faultOf(random, random.pick([...faults]));
-        add(at, devices?.fault() ?? claims?.fault() ?? resources?.fault() ?? own?.fault(fault) ?? fault);
+        const ofPlugins = devices?.fault() ?? claims?.fault() ?? resources?.fault() ?? images?.fault();
+        add(at, ofPlugins ?? own?.fault(fault) ?? fault);
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));

@@ -16,6 +16,7 @@ import { hostPortWhileTerminating } from "./host-port-while-terminating.js";
 import { manifestChangesWhileAway } from "./manifest-changes-while-away.js";
 import { mirrorPodDeleted } from "./mirror-pod-deleted.js";
 import { phaseAtTheEnd } from "./phase-at-the-end.js";
+import { killedWhilePulling } from "./private-images.js";
 import type { Race } from "./race.js";
 import { readyOverARestart, unreadyOverARestart } from "./ready-over-a-restart.js";
 import { completedSandbox, terminatingSandbox } from "./sandbox-made-again.js";
@@ -43,6 +44,7 @@ export const RACES: readonly Race[] = [
   grpcServerGetsSick,
   hostPortWhileTerminating,
   detachedWhileUnstaged,
+  killedWhilePulling,
   killedWhilePrepared,
   endsWithoutDriver,
   slicesOfADriver,

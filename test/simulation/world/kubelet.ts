@@ -18,6 +18,7 @@ import { Owner } from "../kernel/owner.js";
 import { NODE_NAME } from "./api.js";
 import { CONTAINER_LOGS, KUBECONFIG, LOGS, MANIFESTS, ROOT } from "./machine-files.js";
 import type { NodeShape } from "./node-shape.js";
+import { PROVIDER_FLAGS } from "./registry.js";
 import { SimulatedThreads } from "./threads.js";
 
 export interface KubeletEvents {
@@ -137,7 +138,7 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   healthzPort: 0,
 };
 
-async function settingsOf({ cpus, fields }: NodeShape): Promise<Settings> {
+async function settingsOf({ cpus, fields, hasPrivateImages }: NodeShape): Promise<Settings> {
   const lines = Object.entries({ ...FIELDS, ...fields }).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`);
   const request = await loadSettings(
     [
@@ -147,6 +148,7 @@ async function settingsOf({ cpus, fields }: NodeShape): Promise<Settings> {
       `--kubeconfig=${KUBECONFIG}`,
       "--admin-socket=none",
       `--hostname-override=${NODE_NAME}`,
+      ...(hasPrivateImages === true ? PROVIDER_FLAGS : []),
     ],
     ioOf(filesOf({ file: lines.join("") }), { ...HOST, onlineCpus: Array.from({ length: cpus }, (_, cpu) => cpu) }),
   );

@@ -30,6 +30,8 @@ export interface NodeShape {
   hasDra?: true;
   /** The CSI driver's volumes are attached to the node before their use. */
   attaches?: true;
+  /** Some images need credentials: a provider has those of some, a secret those of others. */
+  hasPrivateImages?: true;
   /** Fields of KubeletConfiguration. */
   fields: Readonly<Record<string, unknown>>;
 }
@@ -70,6 +72,7 @@ const GRPC_SHARE = 0.3;
 const CGROUPS_SHARE = 0.3;
 const CSI_SHARE = 0.3;
 const DRA_SHARE = 0.3;
+const IMAGES_SHARE = 0.3;
 /** Part of the nodes with a CSI driver. */
 const ATTACH_SHARE = 0.5;
 
@@ -95,7 +98,9 @@ export function nodeShape(random: Random): NodeShape {
   const plain = shapeWithoutClaims(random);
   const attaches = plain.hasCsi && random.stream("attachments").chance(ATTACH_SHARE);
   const shape: NodeShape = attaches ? { ...plain, attaches } : plain;
-  return random.stream("DRA driver").chance(DRA_SHARE) ? { ...shape, hasDra: true } : shape;
+  const withDriver: NodeShape = random.stream("DRA driver").chance(DRA_SHARE) ? { ...shape, hasDra: true } : shape;
+  const hasPrivateImages = random.stream("private images").chance(IMAGES_SHARE);
+  return hasPrivateImages ? { ...withDriver, hasPrivateImages } : withDriver;
 }
 
 function shapeWithoutClaims(random: Random): NodeShape {

@@ -23,6 +23,7 @@ import { rewriteRecords } from "./other-release.js";
 import { PodChanges } from "./pod-changes.js";
 import { AllFacts } from "./pod-facts.js";
 import { servePods } from "./pod-servers.js";
+import { PrivateRegistries } from "./registry.js";
 import { SimulatedRuntime } from "./runtime.js";
 
 /** systemd's pause before the next start. */
@@ -68,6 +69,8 @@ export class World {
   readonly attachments: AttachController | undefined;
   /** Undefined: the node has no DRA driver. */
   readonly dra: { driver: DraPlugin; claims: ClaimController } | undefined;
+  /** Undefined: all images are public. */
+  readonly registries: PrivateRegistries | undefined;
   /** Undefined: the node has no device plugin. */
   readonly plugin: DevicePlugin | undefined;
   private readonly losses: Losses;
@@ -99,6 +102,7 @@ export class World {
         this.onCall(verb);
       });
     }
+    if (node.hasPrivateImages === true) this.registries = new PrivateRegistries(this.api, this.runtime);
     if (node.hasPodCgroups) this.cgroups = new ContainerCgroups(this.runtime);
     if (node.hasUserNamespaces) {
       const features = { recursiveReadOnlyMounts: false, userNamespaces: true };
@@ -251,6 +255,12 @@ export class World {
       case "dra-fails":
         this.dra?.driver.perform(action);
         this.during(action.ms, () => undefined);
+        return;
+      case "provider-fails":
+      case "provider-slow":
+      case "passwords-change":
+        this.registries?.perform(action);
+        if ("ms" in action) this.during(action.ms, () => undefined);
         return;
       case "aim":
         this.aims.push(action);
