@@ -1,8 +1,8 @@
 // Dynamic resource allocation on the whole kubelet, with an API server and a driver's plugin on real sockets. The
 // runtime is a fake that records the CDI devices of each container, because Debian 12's containerd has no CDI.
 // @promise Resources of the node: ResourceClaims are prepared before the PodSandbox and unprepared at the pod's end,
-//   also by the next kubelet after kill -9; a pod whose claims cannot be prepared waits with an event; the health that
-//   a driver reports is in the container's status.
+//   before its final status, also by the next kubelet after kill -9; a pod whose claims cannot be prepared waits with
+//   an event; the health that a driver reports is in the container's status.
 // @with test/integration/dynamic-resources-containers.test.ts, test/faults/dynamic-resources.test.ts,
 //   test/main/resources/dra
 // @promise Resources of the node: Gate DRAWorkloadResourceClaims: a claim of the pod's PodGroup, or reserved for it, is
