@@ -34,6 +34,8 @@ export interface LogRotationSettings {
 export interface LogRotationDeps {
   settings: LogRotationSettings;
   running(): Iterable<RunningLog>;
+  /** Another number than before: the running containers may be others. */
+  changes(): number;
   /** Whether the container of a log still runs. Thousands of logs may be asked for at once. */
   isRunning(log: RunningLog): boolean;
   /** CRI ReopenContainerLog. */
@@ -91,6 +93,8 @@ export class LogRotation {
   private timerAt = Infinity;
   private tickedAt = -Infinity;
   private discoverAt = 0;
+  /** `changes` at the last scan that succeeded. */
+  private seen: number | undefined;
   private readonly loop: LoopShare;
 
   constructor(private readonly deps: LogRotationDeps) {
@@ -159,8 +163,12 @@ export class LogRotation {
 
   private scan(): void {
     this.discoverAt = this.deps.clock.monotonic() + SCAN_MS;
+    // At rest nothing changes for hours.
+    const changes = this.deps.changes();
+    if (changes === this.seen) return;
     try {
       this.discover();
+      this.seen = changes;
     } catch (error) {
       // The logs that are known are kept within their limits all the same.
       this.deps.log.error({ err: error }, `cannot list the logs of running containers: ${messageOf(error)}`);

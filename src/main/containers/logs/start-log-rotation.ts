@@ -15,7 +15,7 @@ import { runningLogs } from "./running-logs.js";
 export interface StartLogRotationOptions {
   settings: LogRotationSettings & { podLogsDir: string };
   /** The pods as the runtime was last observed. */
-  pods: { all(): Iterable<ObservedPod>; get(uid: PodUid): ObservedPod };
+  pods: { all(): Iterable<ObservedPod>; get(uid: PodUid): ObservedPod; readonly changes: number };
   cri: Pick<CriClient, "reopenContainerLog">;
   tasks: Pick<TasksPool, "run">;
   registry: ThreadRegistry;
@@ -30,6 +30,7 @@ export function startLogRotation(options: StartLogRotationOptions): LogRotation 
   const rotation = new LogRotation({
     settings,
     running: () => runningLogs(pods.all(), settings.podLogsDir),
+    changes: () => pods.changes,
     isRunning: ({ uid, containerId }) =>
       pods.get(uid).containers.some((one) => one.id === containerId && isRunning(one)),
     reopen: (containerId, call) => cri.reopenContainerLog({ containerId }, call),

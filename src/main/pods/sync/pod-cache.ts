@@ -54,6 +54,8 @@ export class PodCache {
   private stateSince: number | undefined;
   /** Records dropped because the pod had changed since. */
   staleRecords = 0;
+  /** Grows with each change of a pod: who has seen all pods at this count has nothing new to see. */
+  changes = 0;
 
   private readonly pace: InspectPace;
 
@@ -192,7 +194,9 @@ export class PodCache {
     this.failed.delete(uid);
     this.pace.forget(uid);
     const observed = this.pods.get(uid);
-    if (observed?.sandboxes.length === 0 && observed.containers.length === 0) this.pods.delete(uid);
+    if (observed?.sandboxes.length !== 0 || observed.containers.length !== 0) return;
+    this.pods.delete(uid);
+    this.changes++;
   }
 
   /** @returns true if a pass of the pod is due */
@@ -204,6 +208,7 @@ export class PodCache {
       return false;
     }
     this.failed.delete(uid);
+    this.changes++;
     const empty = observed.sandboxes.length === 0 && observed.containers.length === 0;
     if (empty && !this.wanted.has(uid)) this.pods.delete(uid);
     else this.pods.set(uid, observed);

@@ -43,6 +43,7 @@ async function kit(
   changes: {
     reopen?: (path: string) => Promise<void>;
     compress?: LogRotationDeps["compress"];
+    changes?: LogRotationDeps["changes"];
     maxFiles?: number;
     maxSize?: number;
   } = {},
@@ -69,6 +70,7 @@ async function kit(
       scans++;
       return running;
     },
+    changes: changes.changes ?? (() => scans),
     isRunning: ({ containerId }) => running.some((one) => one.containerId === containerId),
     reopen: async (id) => {
       reopened.push(id);
@@ -154,6 +156,16 @@ test("looks at new logs come within a second, and the running containers are lis
   }
   const seconds = (clock.monotonic() - began) / 1000;
   assert.ok(scans() <= seconds + 1, `${scans()} scans in ${seconds} s`);
+});
+
+test("running containers are listed again when they may be others, not before", async (t) => {
+  let changes = 0;
+  const { clock, scans } = await kit(t, { changes: () => changes });
+  for (let second = 0; second < 10; second++) clock.step(1000);
+  assert.equal(scans(), 1);
+  changes++;
+  clock.step(1000);
+  assert.equal(scans(), 2);
 });
 
 test("a thousand logs without their files cost one list of the running containers a second", async (t) => {
@@ -337,6 +349,7 @@ test("hundreds of logs that wait for one worker share no signal's list of listen
       containerLogMonitorIntervalMs: 10_000,
     },
     running: () => running,
+    changes: () => 0,
     isRunning: () => true,
     reopen: (_id, { signal }) => {
       given = signal;

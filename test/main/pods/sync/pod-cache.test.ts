@@ -103,6 +103,24 @@ test("a change that a pass waits for goes to it alone; a change that only shows 
   assert.deepEqual(pods, ["u", "u"]);
 });
 
+test("the count of changes grows with each observation that is kept, and with a pod that is forgotten", () => {
+  const { cache } = build();
+  const counts = [cache.changes];
+  const count = (): void => void counts.push(cache.changes);
+  const generation = cache.bump(podUid("u"), []);
+  count();
+  cache.onRecord(pod(full("u", generation)));
+  count();
+  cache.onRecord(pod(full("u", generation - 1)));
+  count();
+  cache.onRecord(pod(full("u", generation, [])));
+  count();
+  cache.onRecord(pod(emptyObservation("u", generation)));
+  cache.forget(podUid("u"));
+  count();
+  assert.deepEqual(counts, [0, 0, 1, 1, 2, 4]);
+});
+
 test("a later generation resolves every earlier wait", async () => {
   const { cache, clock } = build();
   const one = cache.waitFor(podUid("u"), cache.bump(podUid("u"), []), never);
