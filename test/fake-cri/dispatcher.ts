@@ -156,29 +156,40 @@ function defined(values: (string | undefined)[]): string[] {
 
 /** Turns grpc-js's cancellation into an AbortSignal, and gives sleeps that end with it. */
 function servedCall(call: ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>): ServedCall {
-  const gone = new AbortController();
-  call.on("cancelled", () => gone.abort());
-  return {
-    signal: gone.signal,
-    sleep: (ms, until) =>
-      new Promise((resolve, reject) => {
-        if (ms <= 0) {
-          resolve();
-          return;
-        }
-        const finish = (settle: () => void) => (): void => {
-          clearTimeout(timer);
-          gone.signal.removeEventListener("abort", onGone);
-          until?.removeEventListener("abort", onUntil);
-          settle();
-        };
-        const onUntil = finish(resolve);
-        const onGone = finish(() => reject(new Fault("CANCELLED", "the caller gave up")));
-        const timer = setTimeout(onUntil, ms);
-        if (gone.signal.aborted) onGone();
-        else if (until?.aborted === true) onUntil();
-        gone.signal.addEventListener("abort", onGone, { once: true });
-        until?.addEventListener("abort", onUntil, { once: true });
-      }),
+  let isGone = false;
+  // Few calls need it.
+  let gone: AbortController | undefined;
+  const signal = (): AbortSignal => {
+    gone ??= new AbortController();
+    if (isGone) gone.abort();
+    return gone.signal;
   };
+  call.on("cancelled", () => {
+    isGone = true;
+    gone?.abort();
+  });
+  return {
+    get signal() {
+      return signal();
+    },
+    sleep: (ms, until) => (ms <= 0 ? Promise.resolve() : sleepUntil(ms, signal(), until)),
+  };
+}
+
+function sleepUntil(ms: number, gone: AbortSignal, until: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const finish = (settle: () => void) => (): void => {
+      clearTimeout(timer);
+      gone.removeEventListener("abort", onGone);
+      until?.removeEventListener("abort", onUntil);
+      settle();
+    };
+    const onUntil = finish(resolve);
+    const onGone = finish(() => reject(new Fault("CANCELLED", "the caller gave up")));
+    const timer = setTimeout(onUntil, ms);
+    if (gone.aborted) onGone();
+    else if (until?.aborted === true) onUntil();
+    gone.addEventListener("abort", onGone, { once: true });
+    until?.addEventListener("abort", onUntil, { once: true });
+  });
 }

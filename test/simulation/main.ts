@@ -7,6 +7,7 @@ import type { RunOrder, RunResult, Violation } from "./driver/order.js";
 import { INVARIANTS } from "./invariants/all.js";
 import { kernel } from "./kernel/kernel.js";
 import type { Owner } from "./kernel/owner.js";
+import { readableStack } from "./kernel/readable-stack.js";
 import { Trace } from "./kernel/trace.js";
 import { planOf } from "./plan/events.js";
 import { RACES } from "./races/all.js";
@@ -62,7 +63,7 @@ for (const event of plan) {
 }
 
 function unowned(kind: string, error: unknown): void {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const text = error instanceof Error ? readableStack(error.stack ?? error.message) : String(error);
   violation ??= {
     invariant: "every error has an owner",
     what: `${kind}: ${text}`,

@@ -1,9 +1,8 @@
 // Races that users of kubelets have reported, with two seeds each: the agent keeps its promise in all of them.
 
 import assert from "node:assert/strict";
-import { rm } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { bundleSimulation } from "./driver/bundle.js";
+import { bundleSimulation, removeBundle } from "./driver/bundle.js";
 import { runSeed } from "./driver/run-seed.js";
 import { RACES } from "./races/all.js";
 import { RACE_HOURS } from "./races/race.js";
@@ -15,8 +14,7 @@ before(async () => {
   bundle = await bundleSimulation();
 });
 after(async () => {
-  await rm(bundle, { force: true });
-  await rm(`${bundle}.map`, { force: true });
+  await removeBundle(bundle);
 });
 
 for (const { name, promise, issue } of RACES) {

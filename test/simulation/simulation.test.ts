@@ -1,10 +1,10 @@
 // The simulation itself: a seed has one trace, kept seeds break no promise, and a fault in the agent is found.
 
 import assert from "node:assert/strict";
-import { readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { CodeTable } from "./coverage/code-table.js";
-import { bundleSimulation } from "./driver/bundle.js";
+import { bundleSimulation, removeBundle } from "./driver/bundle.js";
 import type { RunOrder } from "./driver/order.js";
 import { runSeed } from "./driver/run-seed.js";
 import { shrink } from "./driver/shrink.js";
@@ -17,8 +17,7 @@ before(async () => {
   bundle = await bundleSimulation();
 });
 after(async () => {
-  await rm(bundle, { force: true });
-  await rm(`${bundle}.map`, { force: true });
+  await removeBundle(bundle);
 });
 
 test("two processes give the same trace of a seed, byte for byte", async () => {
@@ -65,8 +64,7 @@ test("a fault that is put into the agent is found", async () => {
     const { violation } = await runSeed(changed, { seed: 2, hours: 0.3, pods: 8, faults: [] });
     assert.equal(violation?.invariant, "the grace period is kept");
   } finally {
-    await rm(changed, { force: true });
-    await rm(`${changed}.map`, { force: true });
+    await removeBundle(changed);
   }
 });
 

@@ -1,11 +1,12 @@
 // Makes one file of the agent and the simulated machine. Node's modules that reach the real machine are replaced; so
 // are the agent's connections and C calls. A mutant is a replacement in one of the agent's sources.
 
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
 import type { Mutant } from "./mutant.js";
+import { compiledCodeOf } from "./run-seed.js";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 const simulation = join(root, "test", "simulation");
@@ -121,4 +122,11 @@ export async function bundleSimulation(mutant?: Mutant): Promise<string> {
     logLevel: "error",
   });
   return outfile;
+}
+
+/** The bundle with what belongs to it. */
+export async function removeBundle(bundle: string): Promise<void> {
+  await rm(bundle, { force: true });
+  await rm(`${bundle}.map`, { force: true });
+  await rm(compiledCodeOf(bundle), { recursive: true, force: true });
 }

@@ -11,13 +11,24 @@ export class RunFailedError extends Error {
 /** Real time of one simulated hour, at the most. */
 const PATIENCE_MS = 30 * 60_000;
 
-/** Most objects of a run are short-lived: with a larger young generation a fifth less processor time. */
-const FLAGS = ["--enable-source-maps", "--min-semi-space-size=64", "--max-semi-space-size=64"];
+/**
+ * Most objects of a run are short-lived: with a larger young generation a fifth less processor time. Most functions run
+ * too seldom for the optimizing compilers: with the baseline compiler at once a seventh less.
+ */
+const FLAGS = ["--min-semi-space-size=64", "--max-semi-space-size=64", "--always-sparkplug"];
+
+/** Folder of the compiled code that the runs of a bundle share. */
+export function compiledCodeOf(bundle: string): string {
+  return `${bundle}.compiled`;
+}
 
 /** `onLine` gets the trace of a run that prints it. */
 export function runSeed(bundle: string, order: RunOrder, onLine?: (line: string) => void): Promise<RunResult> {
   return new Promise((resolve, reject) => {
+    // Coverage counts what is compiled in the run itself.
+    const compiled = order.code === true ? {} : { NODE_COMPILE_CACHE: compiledCodeOf(bundle) };
     const child = spawn(process.execPath, [...FLAGS, bundle, JSON.stringify(order)], {
+      env: { ...process.env, ...compiled },
       stdio: ["ignore", "pipe", "pipe"],
       timeout: PATIENCE_MS * Math.max(1, order.hours),
     });

@@ -1,12 +1,12 @@
 // The command: seeds one after the other, progress, and a report of the first broken promise.
 
-import { readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { CodeTable } from "../coverage/code-table.js";
 import { MUTANTS } from "../mutants.js";
 import { isAim, type Aim, type FaultKind } from "../plan/events.js";
 import { RACES } from "../races/all.js";
 import { RACE_HOURS, type Race } from "../races/race.js";
-import { bundleSimulation } from "./bundle.js";
+import { bundleSimulation, removeBundle } from "./bundle.js";
 import type { RunOrder, RunResult } from "./order.js";
 import { ReachedTable } from "./reached-table.js";
 import { RunFailedError, runSeed } from "./run-seed.js";
@@ -200,9 +200,4 @@ async function tryMutants({ seed = 1, hours, pods, faults }: SimulateOptions): P
   }
   say(`${MUTANTS.length - missed} of ${MUTANTS.length} mutants were found`);
   return missed === 0 ? 0 : 1;
-}
-
-async function removeBundle(bundle: string): Promise<void> {
-  await rm(bundle, { force: true });
-  await rm(`${bundle}.map`, { force: true });
 }

@@ -17,16 +17,22 @@ const { _tickCallback: settleAll } = process as unknown as { _tickCallback: () =
 /** Steps before the real event loop has a turn: it writes what the run prints. */
 const TURN_STEPS = 10_000;
 
+/** Cancelled timers that stay in the heap in any case. */
+const MOST_CANCELLED = 64;
+
 class Pending implements Handle {
   constructor(
     readonly due: number,
     readonly order: number,
     readonly owner: Owner,
-    /** Undefined: cancelled. */
+    /** Undefined: cancelled, or run. */
     public fn: (() => void) | undefined,
+    private readonly onCancel: () => void,
   ) {}
   cancel(): void {
+    if (this.fn === undefined) return;
     this.fn = undefined;
+    this.onCancel();
   }
 }
 
@@ -52,6 +58,9 @@ class Kernel {
   private sequence = 0;
   private readonly ready = new Map<Owner, (() => void)[]>();
   private readonly timers = new TimerHeap<Pending>();
+  /** Entries of the heap that were cancelled, about. Most timers are deadlines of calls that end in time. */
+  private cancelled = 0;
+  private readonly onCancel = (): void => void this.cancelled++;
   /** Callbacks of stalled owners that are ready. */
   private readonly stalled = new Map<Owner, (() => void)[]>();
 
@@ -99,7 +108,11 @@ class Kernel {
 
   /** Runs `fn` as a callback of `owner` after `ms`. */
   after(owner: Owner, ms: number, fn: () => void): Handle {
-    const entry = new Pending(this.time + Math.max(0, ms), this.sequence++, owner, fn);
+    const entry = new Pending(this.time + Math.max(0, ms), this.sequence++, owner, fn, this.onCancel);
+    if (this.cancelled > MOST_CANCELLED && this.cancelled * 2 > this.timers.size) {
+      this.timers.keep((one) => one.fn !== undefined);
+      this.cancelled = 0;
+    }
     this.timers.push(entry);
     return entry;
   }
@@ -173,6 +186,7 @@ class Kernel {
       if (ready !== undefined) return ready;
       const timer = this.timers.shift();
       if (timer === undefined) return undefined;
+      if (timer.fn === undefined) this.cancelled = Math.max(0, this.cancelled - 1);
       if (timer.fn === undefined || !timer.owner.isAlive) continue;
       this.time = Math.max(this.time, timer.due);
       const { owner, fn } = timer;

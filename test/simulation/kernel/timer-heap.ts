@@ -8,8 +8,16 @@ export interface HeapEntry {
 export class TimerHeap<T extends HeapEntry> {
   private readonly entries: T[] = [];
 
-  get first(): T | undefined {
-    return this.entries[0];
+  get size(): number {
+    return this.entries.length;
+  }
+
+  /** Removes all others. */
+  keep(isKept: (entry: T) => boolean): void {
+    const kept = this.entries.splice(0).filter(isKept);
+    // Sorted entries are a heap.
+    kept.sort((a, b) => (isBefore(a, b) ? -1 : 1));
+    this.entries.push(...kept);
   }
 
   push(entry: T): void {

@@ -31,6 +31,7 @@ export const calls = {
   readFile: (path: PathLike | number, options?: Encoding): Buffer | string => {
     const inode = typeof path === "number" ? tree.descriptor(path, "read").inode : tree.lookUp(textOf(path), "open");
     if (inode.kind === "directory") throw new SystemError("EISDIR", "read", String(path));
+    if (inode.text !== undefined && options === "utf8") return inode.text();
     return encoded(contentOf(inode), options);
   },
   writeFile: (path: PathLike | number, data: string | Uint8Array, options: WriteOptions | string = {}): void => {

@@ -212,8 +212,11 @@ const METHOD_STREAMS = new Set<CriMethod>([
   "streamPodSandboxMetrics",
 ]);
 
+/** Calls of a simulated kubelet bring none. */
+const NO_METADATA = new Metadata();
+
 class ServedCall extends EventEmitter {
-  readonly metadata = new Metadata();
+  readonly metadata = NO_METADATA;
 
   constructor(
     readonly request: unknown,
