@@ -59,6 +59,8 @@ export class FileTree {
 
   /** The inode of a path. @throws SystemError ENOENT, ENOTDIR, ELOOP */
   lookUp(path: string, call: string, followsLast = true): Inode {
+    const plain = followsLast ? this.plain(path) : undefined;
+    if (plain !== undefined) return plain;
     const { inode } = this.find(path, call, followsLast);
     if (inode === undefined) throw new SystemError("ENOENT", call, path);
     return inode;
@@ -248,6 +250,18 @@ export class FileTree {
   announce(directory: Inode, name: string): void {
     this.tell(directory, name, "created");
     this.tell(directory, name, "closed");
+  }
+
+  /** The inode of a path without links and "..", if it is there: most are. */
+  private plain(path: string): Inode | undefined {
+    let at = this.root;
+    for (const name of partsOf(path)) {
+      const entry = at.entries.get(name);
+      const next = entry?.mounted ?? entry;
+      if (next === undefined || next.kind === "link") return undefined;
+      at = next;
+    }
+    return at;
   }
 
   private pathBelow(path: string): string {
