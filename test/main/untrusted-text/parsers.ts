@@ -540,6 +540,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "host-addresses: nodeIPs",
     "inotify: parseInotify",
     "kernel-file: keyed",
+    "processor-times: processorTimes",
     "machine: meminfo",
     "mounts: detectCgroupMounts",
     "numa-nodes: readNumaNodes",
