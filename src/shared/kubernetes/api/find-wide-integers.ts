@@ -49,19 +49,23 @@ interface Level {
 
 class Search implements JsonVisitor {
   readonly found: WideInteger[] = [];
+  /** From the outermost to that of the place that is read, down to MAX_DEPTH: a text may have a million brackets. */
   private readonly levels: Level[] = [];
+  private depth = 0;
 
   constructor(private readonly source: string) {}
 
   open(isMap: boolean): void {
     this.nextItem();
-    this.levels.push({ isMap, at: isMap ? 0 : -1, keyEnd: 0 });
+    this.depth += 1;
+    if (this.depth <= MAX_DEPTH) this.levels.push({ isMap, at: isMap ? 0 : -1, keyEnd: 0 });
   }
   close(): void {
-    this.levels.pop();
+    if (this.depth <= MAX_DEPTH) this.levels.pop();
+    this.depth -= 1;
   }
   key(start: number, end: number): void {
-    const level = this.levels.at(-1);
+    const { level } = this;
     if (level === undefined) return;
     level.at = start;
     level.keyEnd = end;
@@ -72,15 +76,20 @@ class Search implements JsonVisitor {
 
   word(start: number, end: number): void {
     this.nextItem();
-    if (end - start < LONG || this.levels.length === 0 || this.levels.length > MAX_DEPTH) return;
+    if (end - start < LONG || this.level === undefined) return;
     const digits = this.source.slice(start, end);
     if (!INTEGER.test(digits) || Number.isSafeInteger(Number(digits))) return;
     // A part of a string holds the memory of the whole; the digits of a BigInt are a string of their own.
     this.found.push({ path: this.path(), digits: String(BigInt(digits)) });
   }
 
+  /** The innermost map or list; undefined outside of all, and below MAX_DEPTH. */
+  private get level(): Level | undefined {
+    return this.depth > MAX_DEPTH ? undefined : this.levels.at(-1);
+  }
+
   private nextItem(): void {
-    const level = this.levels.at(-1);
+    const { level } = this;
     if (level?.isMap === false) level.at += 1;
   }
 

@@ -76,6 +76,15 @@ describe("integers beyond 2^53 in a text of JSON", () => {
     });
   }
 
+  test("integers are found down to 64 levels, and behind what is deeper", () => {
+    const nested = (depth: number): string => `${"[".repeat(depth)}${MAX}${"]".repeat(depth)}`;
+    deepEqual(findWideIntegers(nested(64)), [{ path: Array.from({ length: 64 }, () => 0), digits: MAX }]);
+    deepEqual(findWideIntegers(nested(65)), []);
+    deepEqual(findWideIntegers(`[1,${nested(100)},{"a":[${nested(70)},${MAX}]}]`), [
+      { path: [2, "a", 1], digits: MAX },
+    ]);
+  });
+
   test("a text without a long row of digits needs no search", () => {
     deepEqual(['{"a":123456789012345}', `{"a":"${MAX}"}`].map(mayHaveWideIntegers), [false, true]);
     for (let before = 0; before < 40; before++) {
