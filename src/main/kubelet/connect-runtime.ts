@@ -26,7 +26,8 @@ export function connectRuntime({ settings, registry, clock, log }: AgentContext)
  * PodSandbox: with fewer at once the first pods of a burst are Ready, or removed, before the last ones begin.
  */
 function criConcurrency(cpuCount: number): NonNullable<CriClientOptions["concurrency"]> {
-  const from = Math.min(16, Math.max(2, cpuCount));
+  // One more than processors: while a call waits for a disk, another one has work.
+  const from = Math.min(16, cpuCount + 1);
   const processors = { count: cpuCount, readTimes: () => readProcessorTimes() };
   return {
     RunPodSandbox: { from, to: 16, processors },
