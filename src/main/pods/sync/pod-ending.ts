@@ -120,7 +120,8 @@ export class PodEnding {
   /** Terminates the pod for good. A later call may only shorten the grace period. @returns as fail does */
   terminate(request: TerminationRequest): string | undefined {
     const { worker } = this;
-    if (worker.state === "terminated") return undefined;
+    // After the clean-up nothing is left to stop: the end of the object itself is such a call.
+    if (worker.state === "terminated" || this.cleaned) return undefined;
     if (this.termination !== undefined && this.termination.deadline <= request.deadline) return undefined;
     const deadline = earliest(request.deadline, this.end?.deadline ?? request.deadline);
     this.termination = { deadline, reason: request.reason };

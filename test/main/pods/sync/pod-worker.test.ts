@@ -8,6 +8,7 @@ import type { Step } from "../../../../src/main/model/step.js";
 import { PodWorker } from "../../../../src/main/pods/sync/pod-worker.js";
 import { StepRunner } from "../../../../src/main/pods/sync/step-runner.js";
 import { steadyTime } from "../../../../src/shared/base/clock/moments.js";
+import { abortReason } from "../../../../src/shared/base/errors/thrown.js";
 import type { Pod, PodSpec } from "../../../../src/shared/kubernetes/api/pod.js";
 import { CriUnavailableError, criError } from "../../../../src/shared/kubernetes/cri/errors.js";
 import { podUid, containerIdOf, sandboxIdOf } from "../../../../src/shared/kubernetes/identifiers.js";
@@ -508,6 +509,30 @@ test("a sandbox that appears after the clean-up is stopped, and the pod is clean
   assert.equal(worker.state, "terminated");
   const steps = ["stop-sandbox", "clean-up", "remove-sandbox"];
   assert.deepEqual(world.begunOf("uid-web").slice(-6), [...steps, ...steps]);
+});
+
+test("a shorter grace period after the clean-up does not interrupt the removal of the sandbox", async () => {
+  const { world, worker, web } = await started();
+  let removed = (): void => undefined;
+  world.script = (step, signal) =>
+    step.kind === "remove-sandbox"
+      ? new Promise((resolve, reject) => {
+          signal.addEventListener("abort", () => reject(abortReason(signal)));
+          removed = () => {
+            world.apply(worker.uid, web, step);
+            resolve(HINTS);
+          };
+        })
+      : undefined;
+  worker.terminate({ deadline: steadyTime(30_000), reason: "removed" });
+  await settle();
+  assert.deepEqual(world.left, [worker.uid]);
+  worker.terminate({ deadline: steadyTime(1000), reason: "the object is gone" });
+  await settle();
+  removed();
+  await settle();
+  assert.equal(worker.state, "terminated");
+  assert.equal(world.begunOf("uid-web").filter((step) => step === "remove-sandbox").length, 1);
 });
 
 test("clean-up that fails is repeated until it works; the pod is not over before", async () => {
