@@ -237,7 +237,7 @@ export class SyncWorld {
         this.terminating.push({ uid, deadline, reason });
         return this.terminationKept;
       },
-      onCleaned: (uid) => {
+      onLeft: (uid) => {
         this.left.push(uid);
       },
       onTerminated: (uid) => {

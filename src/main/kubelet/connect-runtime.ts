@@ -28,11 +28,11 @@ export function connectRuntime({ settings, registry, clock, log }: AgentContext)
 function criConcurrency(cpuCount: number): NonNullable<CriClientOptions["concurrency"]> {
   // One more than processors: while a call waits for a disk, another one has work.
   const from = Math.min(16, cpuCount + 1);
-  const processors = { count: cpuCount, readTimes: () => readProcessorTimes() };
+  const processors = { count: cpuCount, readTimes: readProcessorTimes };
   return {
     RunPodSandbox: { from, to: 16, processors },
     StopPodSandbox: { from, to: 64, processors },
-    // Pods that still stop come first: nothing waits for the end of a removal.
+    // Pods that still stop come first: the object of a pod goes before its sandbox is removed.
     RemovePodSandbox: { from, to: 64, processors },
     CreateContainer: 16,
     StartContainer: 16,

@@ -11,7 +11,7 @@ import { CSI_DRIVER, volumeOf } from "./csi-plugin.js";
 
 const RESOURCE = "volumeattachments";
 const MOST_LATE_MS = 20_000;
-/** To the next look at what is to be done. */
+/** From one look at the volumes to the next. */
 const PERIOD_MS = 5000;
 const FAILS = 0.2;
 

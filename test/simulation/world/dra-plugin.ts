@@ -1,5 +1,5 @@
 // A DRA driver of the simulated machine: it registers by a socket in plugins_registry, prepares ResourceClaims and
-// publishes a ResourceSlice. It does what it is asked, and tells of it.
+// publishes a ResourceSlice. It notifies the promises of each call.
 // Invariant: what is prepared survives the driver's process and the kubelet's, and ends with the machine.
 
 import { DRAPluginService as V1 } from "../../../src/shared/kubernetes/plugins/gen/dra.v1.js";
@@ -72,7 +72,7 @@ export class DraPlugin {
     },
   };
   private isRegistered = false;
-  /** Names of CDI devices are used once, so that an old one is told from a new one. */
+  /** Names of CDI devices are used once, so that old ones differ from new ones. */
   private names = 0;
 
   constructor(private readonly api: SimulatedApi) {

@@ -75,7 +75,7 @@ export class PassReports {
   }
 
   /** No source wants the pod, and it uses nothing of the node; the runtime may still list its stopped sandboxes. */
-  onCleaned(uid: PodUid): void {
+  onLeft(uid: PodUid): void {
     this.deps.events.emit("left", { uid });
   }
 

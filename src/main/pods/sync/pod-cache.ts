@@ -54,7 +54,7 @@ export class PodCache {
   private stateSince: number | undefined;
   /** Records dropped because the pod had changed since. */
   staleRecords = 0;
-  /** Grows with each change of a pod: who has seen all pods at this count has nothing new to see. */
+  /** Grows with each change of a pod. A reader that has seen all pods at this count finds nothing new. */
   changes = 0;
 
   private readonly pace: InspectPace;

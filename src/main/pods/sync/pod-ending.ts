@@ -213,7 +213,7 @@ export class PodEnding {
     const isClean = plan.steps.some((step) => step.kind === "clean-up");
     // A sandbox that an abandoned call has made late is stopped, and its cgroup removed once more.
     this.cleaned = isClean || (this.cleaned && plan.steps.every(isRemoval));
-    if (isClean) this.deps.reports.onCleaned(worker.uid);
+    if (isClean) this.deps.reports.onLeft(worker.uid);
     worker.passes.again();
   }
 

@@ -26,7 +26,7 @@ type PodWorkerReports = Pick<
   | "onPass"
   | "onEnding"
   | "onTerminating"
-  | "onCleaned"
+  | "onLeft"
   | "onTerminated"
   | "onFinished"
 >;

@@ -54,16 +54,12 @@ export class CallSlot {
     if (limiter !== undefined && limiter.waiting > 0) watch?.start();
     await place;
     this.#taken = this.#clock.monotonic();
-    if (limiter !== undefined) this.#long = this.#clock.after(LONG_CALL_MS, () => this.#giveBack());
+    if (limiter !== undefined) this.#long = this.#clock.after(LONG_CALL_MS, () => this.end());
     onSent?.();
   }
 
-  /** The call has ended. Once counts. */
+  /** The call has ended, or holds its place no longer. Once counts. */
   end(): void {
-    this.#giveBack();
-  }
-
-  #giveBack(): void {
     if (this.#long === undefined) return;
     this.#long.cancel();
     this.#long = undefined;

@@ -27,7 +27,6 @@ export interface UsageDeps {
   clock: Clock;
 }
 
-/** Jiffies of all CPUs together. */
 export class UsageRing {
   /** In order; the oldest is removed first. */
   private readonly samples = new Map<string, string>();
