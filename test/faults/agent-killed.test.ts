@@ -9,7 +9,7 @@ import { after, before, describe, test } from "node:test";
 import { podUid } from "../../src/shared/kubernetes/identifiers.js";
 import { connectCri, type CriConnection } from "../../tools/standalone/cri.js";
 import { podTable } from "../../tools/standalone/pods.js";
-import { sleep } from "../../tools/standalone/wait.js";
+import { PATIENCE, sleep } from "../../tools/standalone/wait.js";
 import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { PATIENCE_MS, podOf, runs } from "../support/fault-node.js";
 import { chosenSeed, randomFrom } from "../support/seeded-random.js";
@@ -42,7 +42,7 @@ describe(`the kubelet killed at random, seed ${seed}`, () => {
   });
 
   for (let round = 1; round <= ROUNDS; round++) {
-    test(`round ${round}`, { timeout: 4 * PATIENCE_MS }, async () => {
+    test(`round ${round}`, { timeout: 4 * PATIENCE_MS * PATIENCE }, async () => {
       for (const name of NAMES) if (random() < 0.5) await toggle(name);
       await sleep(random() ** 2 * KILL_WITHIN_MS);
       // Wanted pods that run now were healthy: they must be unchanged at the end.
@@ -62,15 +62,19 @@ describe(`the kubelet killed at random, seed ${seed}`, () => {
     });
   }
 
-  test("all pods are removed in the end, with everything they left", { timeout: 2 * PATIENCE_MS }, async () => {
-    assert.ok(checked >= ROUNDS, "in each round there was a container that a kill could have harmed");
-    for (const name of [...wanted]) await toggle(name);
-    await sleep(random() * KILL_WITHIN_MS);
-    await node.kill9();
-    await node.restart();
-    await settled(wanted);
-    assert.deepEqual(await readdir(node.kubelet.podLogs), []);
-  });
+  test(
+    "all pods are removed in the end, with everything they left",
+    { timeout: 2 * PATIENCE_MS * PATIENCE },
+    async () => {
+      assert.ok(checked >= ROUNDS, "in each round there was a container that a kill could have harmed");
+      for (const name of [...wanted]) await toggle(name);
+      await sleep(random() * KILL_WITHIN_MS);
+      await node.kill9();
+      await node.restart();
+      await settled(wanted);
+      assert.deepEqual(await readdir(node.kubelet.podLogs), []);
+    },
+  );
 
   async function toggle(name: string): Promise<void> {
     if (wanted.delete(name)) await node.removeManifest(name);

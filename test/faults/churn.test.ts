@@ -13,7 +13,7 @@ import { after, before, describe, test } from "node:test";
 import { usageOf } from "../../bench/lib/process-usage.js";
 import { connectCri, type CriConnection } from "../../tools/standalone/cri.js";
 import { podTable } from "../../tools/standalone/pods.js";
-import { sleep } from "../../tools/standalone/wait.js";
+import { PATIENCE, sleep } from "../../tools/standalone/wait.js";
 import { startNode, testImage, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { aliases, Churn, identityOf, statusesOf } from "../support/churn.js";
 import { agentLog, metric } from "../support/fault-node.js";
@@ -64,7 +64,7 @@ describe(`churn of ${SLOTS} pods, seed ${seed}`, () => {
   });
 
   for (let kill = 1; kill <= KILLS; kill++) {
-    test(`kill ${kill}`, { timeout: 3 * PATIENCE_MS }, async () => {
+    test(`kill ${kill}`, { timeout: 3 * PATIENCE_MS * PATIENCE }, async () => {
       await undisturbed(async () => {
         const last = Math.floor(random() * STEPS);
         for (let step = 0; step < STEPS; step++) {
@@ -79,7 +79,7 @@ describe(`churn of ${SLOTS} pods, seed ${seed}`, () => {
       });
     });
     if (kill === Math.ceil(KILLS / 2)) {
-      test("the prober is lost", { timeout: 3 * PATIENCE_MS }, async () => {
+      test("the prober is lost", { timeout: 3 * PATIENCE_MS * PATIENCE }, async () => {
         await undisturbed(async () => {
           for (let step = 0; step < STEPS; step++) {
             await churn.step();
@@ -94,19 +94,23 @@ describe(`churn of ${SLOTS} pods, seed ${seed}`, () => {
     }
   }
 
-  test("all pods are removed in the end, with everything they left", { timeout: 2 * PATIENCE_MS }, async () => {
-    assert.ok(compared > 0, "there were pods that a kill could have harmed");
-    for (const name of churn.names) await churn.remove(name);
-    await sleep(random() * PAUSE_MS);
-    await node.kill9();
-    await node.restart();
-    await settled();
-    assert.deepEqual(await readdir(node.kubelet.podLogs), []);
-  });
+  test(
+    "all pods are removed in the end, with everything they left",
+    { timeout: 2 * PATIENCE_MS * PATIENCE },
+    async () => {
+      assert.ok(compared > 0, "there were pods that a kill could have harmed");
+      for (const name of churn.names) await churn.remove(name);
+      await sleep(random() * PAUSE_MS);
+      await node.kill9();
+      await node.restart();
+      await settled();
+      assert.deepEqual(await readdir(node.kubelet.podLogs), []);
+    },
+  );
 
   test(
     "pods that come and go leave neither open files nor threads in the kubelet",
-    { timeout: 4 * PATIENCE_MS },
+    { timeout: 4 * PATIENCE_MS * PATIENCE },
     async () => {
       const { pid } = node.kubelet;
       assert.ok(pid !== undefined, "the agent runs");

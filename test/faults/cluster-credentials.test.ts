@@ -6,6 +6,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { connect } from "node:tls";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 import type { User } from "../fake-api/fake-api.js";
 import { boundPod, NODE_NAME } from "../support/cluster-node.js";
 import {
@@ -87,7 +88,7 @@ describe("credentials that change", () => {
     await rm(kubeconfig, { force: true });
   });
 
-  test("a bootstrap token brings a Ready node that runs pods", { timeout: 2 * PATIENCE_MS }, async () => {
+  test("a bootstrap token brings a Ready node that runs pods", { timeout: 2 * PATIENCE_MS * PATIENCE }, async () => {
     const { fixture } = cluster;
     await settled("the node is Ready", () => (isNodeReady(fixture) ? "" : "not Ready"));
     const asked = fixture.store
@@ -98,7 +99,7 @@ describe("credentials that change", () => {
     await settled("a pod", () => unready(fixture, ["stays"]));
   });
 
-  test("the port serves the certificate that the cluster signed", { timeout: 2 * PATIENCE_MS }, async () => {
+  test("the port serves the certificate that the cluster signed", { timeout: 2 * PATIENCE_MS * PATIENCE }, async () => {
     const { fixture, node } = cluster;
     const port = Number(new URL(node.kubelet.secureUrl).port);
     await settled("a certificate of the cluster's authority", async () => {
@@ -112,7 +113,7 @@ describe("credentials that change", () => {
     assert.ok(serving.length > 0 && serving.every((user) => user === NODE_USER), serving.join());
   });
 
-  test("the client certificate is renewed in flight", { timeout: 2 * PATIENCE_MS }, async () => {
+  test("the client certificate is renewed in flight", { timeout: 2 * PATIENCE_MS * PATIENCE }, async () => {
     const { fixture } = cluster;
     const before = livesOf(fixture, ["stays"]);
     const renewals = (): number =>
@@ -134,7 +135,7 @@ describe("credentials that change", () => {
     await settled("a pod after the renewal", () => unready(fixture, ["fresh"]));
   });
 
-  test("a token file is rotated, and the old token refused", { timeout: 2 * PATIENCE_MS }, async () => {
+  test("a token file is rotated, and the old token refused", { timeout: 2 * PATIENCE_MS * PATIENCE }, async () => {
     const { fixture, node } = cluster;
     const user: User = { name: NODE_USER, groups: ["system:nodes"] };
     const { tokens } = fixture.settings;

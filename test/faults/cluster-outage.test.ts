@@ -12,7 +12,7 @@ import { connectCri } from "../../tools/standalone/cri.js";
 import { mountsBelow } from "../../tools/standalone/mounts.js";
 import { isRunning } from "../../tools/standalone/pods.js";
 import { sendSignal } from "../../tools/standalone/processes.js";
-import { sleep, waitFor } from "../../tools/standalone/wait.js";
+import { PATIENCE, sleep, waitFor } from "../../tools/standalone/wait.js";
 import type { Fields } from "../fake-api/fake-api.js";
 import { boundPod, NODE_NAME, statusOf } from "../support/cluster-node.js";
 import {
@@ -57,7 +57,7 @@ describe("a cluster whose API server stops", () => {
   const known = async (name: string): Promise<boolean> =>
     (await cluster.node.pods()).some(({ metadata }) => metadata.name === name);
 
-  test("the API server is killed and restarted under churn", { timeout: 3 * PATIENCE_MS }, async () => {
+  test("the API server is killed and restarted under churn", { timeout: 3 * PATIENCE_MS * PATIENCE }, async () => {
     const { fixture, node } = cluster;
     await node.writeManifest(STATIC[0], manifest(STATIC[0], [shell("app", IDLE)]));
     const volumes = [{ name: "ctl", hostPath: { path: ctl, type: "Directory" } }];
@@ -112,7 +112,7 @@ describe("a cluster whose API server stops", () => {
 
   test(
     "the server's storage is lost: static pods stay, pods it has lost end",
-    { timeout: 3 * PATIENCE_MS },
+    { timeout: 3 * PATIENCE_MS * PATIENCE },
     async () => {
       const { fixture, node } = cluster;
       const ids = async (): Promise<unknown> =>
@@ -154,7 +154,7 @@ describe("a cluster whose API server stops", () => {
     },
   );
 
-  test("the machine reboots: kubelet and containers die at once", { timeout: 3 * PATIENCE_MS }, async () => {
+  test("the machine reboots: kubelet and containers die at once", { timeout: 3 * PATIENCE_MS * PATIENCE }, async () => {
     const { fixture, node } = cluster;
     const memory = { volumes: [{ name: "memory", emptyDir: { medium: "Memory" } }] };
     const mounted = { volumeMounts: [{ name: "memory", mountPath: "/memory" }] };

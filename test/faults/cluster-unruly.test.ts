@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { sleep } from "../../tools/standalone/wait.js";
+import { PATIENCE, sleep } from "../../tools/standalone/wait.js";
 import { boundPod, NODE_NAME, statusOf } from "../support/cluster-node.js";
 import {
   AGENT,
@@ -49,7 +49,7 @@ describe("an API server that misbehaves", () => {
   };
   const live = [...NAMES.slice(5), MIRROR];
 
-  test("lost responses: a call that took effect is not repeated", { timeout: 2 * PATIENCE_MS }, async () => {
+  test("lost responses: a call that took effect is not repeated", { timeout: 2 * PATIENCE_MS * PATIENCE }, async () => {
     const { fixture } = cluster;
     const { faults } = fixture;
     faults.drop({ ...AGENT, resource: "pods" }, "after", { times: 3 });
@@ -63,29 +63,33 @@ describe("an API server that misbehaves", () => {
     faults.clear();
   });
 
-  test("a server that refuses everything for a while is not run down", { timeout: 2 * PATIENCE_MS }, async () => {
-    const { fixture } = cluster;
-    put("ends-meanwhile");
-    await settled("a pod", () => unready(fixture, ["ends-meanwhile"]));
-    await askToEnd(cluster, "ends-meanwhile");
-    const since = Date.now();
-    fixture.faults.fail({ ...AGENT, verb: "watch" }, { code: 410 }, { times: 4 });
-    fixture.faults.fail(AGENT, { code: 500 }, { share: 0.5 });
-    fixture.faults.fail(AGENT, { code: 429 });
-    fixture.faults.cutWatchesNow();
-    put("meanwhile");
-    await sleep(REFUSED_MS);
-    const { perMinute, kinds } = rate(agentCalls(fixture, since), (Date.now() - since) / 1000);
-    fixture.faults.clear();
-    assert.ok(perMinute <= REFUSED_PER_SECOND * 60, `${perMinute} calls a minute: ${kinds}`);
-    await settled("what was asked meanwhile", () =>
-      [unready(fixture, ["meanwhile"]), still(fixture, ["ends-meanwhile"])].join(""),
-    );
-  });
+  test(
+    "a server that refuses everything for a while is not run down",
+    { timeout: 2 * PATIENCE_MS * PATIENCE },
+    async () => {
+      const { fixture } = cluster;
+      put("ends-meanwhile");
+      await settled("a pod", () => unready(fixture, ["ends-meanwhile"]));
+      await askToEnd(cluster, "ends-meanwhile");
+      const since = Date.now();
+      fixture.faults.fail({ ...AGENT, verb: "watch" }, { code: 410 }, { times: 4 });
+      fixture.faults.fail(AGENT, { code: 500 }, { share: 0.5 });
+      fixture.faults.fail(AGENT, { code: 429 });
+      fixture.faults.cutWatchesNow();
+      put("meanwhile");
+      await sleep(REFUSED_MS);
+      const { perMinute, kinds } = rate(agentCalls(fixture, since), (Date.now() - since) / 1000);
+      fixture.faults.clear();
+      assert.ok(perMinute <= REFUSED_PER_SECOND * 60, `${perMinute} calls a minute: ${kinds}`);
+      await settled("what was asked meanwhile", () =>
+        [unready(fixture, ["meanwhile"]), still(fixture, ["ends-meanwhile"])].join(""),
+      );
+    },
+  );
 
   test(
     "one in ten calls fails, all are late, watches are cut, versions expire",
-    { timeout: 3 * PATIENCE_MS },
+    { timeout: 3 * PATIENCE_MS * PATIENCE },
     async () => {
       const { fixture, node } = cluster;
       await settled("the node", () => (isNodeReady(fixture) ? "" : "not Ready"));
@@ -137,13 +141,17 @@ describe("an API server that misbehaves", () => {
     },
   );
 
-  test("after the faults the kubelet makes no more requests than before", { timeout: 2 * PATIENCE_MS }, async () => {
-    const { fixture } = cluster;
-    await settled("nothing is left to tell", async () => {
-      const since = Date.now();
-      await sleep(IDLE_MS);
-      const { perMinute, kinds } = rate(agentCalls(fixture, since), (Date.now() - since) / 1000);
-      return perMinute <= IDLE_PER_MINUTE ? "" : `${perMinute} calls a minute: ${kinds}`;
-    });
-  });
+  test(
+    "after the faults the kubelet makes no more requests than before",
+    { timeout: 2 * PATIENCE_MS * PATIENCE },
+    async () => {
+      const { fixture } = cluster;
+      await settled("nothing is left to tell", async () => {
+        const since = Date.now();
+        await sleep(IDLE_MS);
+        const { perMinute, kinds } = rate(agentCalls(fixture, since), (Date.now() - since) / 1000);
+        return perMinute <= IDLE_PER_MINUTE ? "" : `${perMinute} calls a minute: ${kinds}`;
+      });
+    },
+  );
 });

@@ -9,6 +9,7 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { metric } from "../support/fault-node.js";
 import { secureAsk, secureOpen, waitSecure } from "../support/secure-ask.js";
@@ -75,68 +76,80 @@ describe("planted log files", () => {
     await node.stop();
   });
 
-  test("/containerLogs returns no file of others and waits for none", { timeout: 4 * PATIENCE_MS }, async () => {
-    for (const container of PLANTED) {
-      const { status, body } = await log("planter", container);
-      assert.deepEqual([status, body.includes(SECRET)], [500, false], `${container}: ${body}`);
-    }
-    // A terabyte without a line: the reading ends with its client, and others are served meanwhile.
-    for (const query of ["limitBytes=1000", "tailLines=1"]) {
-      const huge = await secureOpen(node, `/containerLogs/default/planter-testnode/huge?${query}`);
+  test(
+    "/containerLogs returns no file of others and waits for none",
+    { timeout: 4 * PATIENCE_MS * PATIENCE },
+    async () => {
+      for (const container of PLANTED) {
+        const { status, body } = await log("planter", container);
+        assert.deepEqual([status, body.includes(SECRET)], [500, false], `${container}: ${body}`);
+      }
+      // A terabyte without a line: the reading ends with its client, and others are served meanwhile.
+      for (const query of ["limitBytes=1000", "tailLines=1"]) {
+        const huge = await secureOpen(node, `/containerLogs/default/planter-testnode/huge?${query}`);
+        await answers();
+        huge.destroy();
+      }
       await answers();
-      huge.destroy();
-    }
-    await answers();
-  });
+    },
+  );
 
-  test("a termination message from a planted log is empty", { timeout: 4 * PATIENCE_MS }, async () => {
+  test("a termination message from a planted log is empty", { timeout: 4 * PATIENCE_MS * PATIENCE }, async () => {
     const pod = await waitForPod(node, "planter", () => true, "there");
     assert.equal(statusOf(pod, "last")?.state.terminated?.message ?? "", "");
   });
 
-  test("logs are rotated beside planted files, also by the next kubelet", { timeout: 6 * PATIENCE_MS }, async () => {
-    await rotated();
-    await node.kill9();
-    await node.restart();
-    await waitSecure(node);
-    await rotated();
-    await answers();
-    assert.deepEqual(await contents(victim), found);
-    const own = await waitForPod(node, "planter", () => true, "there");
-    const names = await waitFor(
-      async () => {
-        const seen = await readdir(join(logDirectory(node, own), "flood"));
-        // Three files, and one more while it is compressed.
-        return seen.length <= 4 && !seen.some((name) => name.includes("20200101")) ? seen : undefined;
-      },
-      { what: "the planted rotated files to be removed", timeoutMs: PATIENCE_MS },
-    );
-    assert.ok(!names.some((name) => name.includes("20200101")), names.join());
-  });
-
-  test("removal of the pod removes its planted files and nothing else", { timeout: 6 * PATIENCE_MS }, async () => {
-    const pod = await waitForPod(node, "planter", () => true, "there");
-    await node.removeManifest("planter");
-    await waitGone(node, "planter");
-    // The folder of a pod that never was is found by the next pass.
-    for (const path of [logDirectory(node, pod), join(node.kubelet.podLogs, `default_none_${UID}0`)]) {
-      await waitFor(
-        async () =>
-          await stat(path).then(
-            () => false,
-            () => true,
-          ),
-        {
-          what: `${path} to be removed`,
-          timeoutMs: 2 * PATIENCE_MS,
+  test(
+    "logs are rotated beside planted files, also by the next kubelet",
+    { timeout: 6 * PATIENCE_MS * PATIENCE },
+    async () => {
+      await rotated();
+      await node.kill9();
+      await node.restart();
+      await waitSecure(node);
+      await rotated();
+      await answers();
+      assert.deepEqual(await contents(victim), found);
+      const own = await waitForPod(node, "planter", () => true, "there");
+      const names = await waitFor(
+        async () => {
+          const seen = await readdir(join(logDirectory(node, own), "flood"));
+          // Three files, and one more while it is compressed.
+          return seen.length <= 4 && !seen.some((name) => name.includes("20200101")) ? seen : undefined;
         },
+        { what: "the planted rotated files to be removed", timeoutMs: PATIENCE_MS },
       );
-    }
-    assert.deepEqual(await contents(victim), found);
-    await answers();
-    const metrics = await (await fetch(`${node.kubelet.url}/metrics`)).text();
-    assert.doesNotMatch(metrics, /^nodelet_thread_restarts_total\{[^}]*\} [1-9]/m);
-  });
+      assert.ok(!names.some((name) => name.includes("20200101")), names.join());
+    },
+  );
+
+  test(
+    "removal of the pod removes its planted files and nothing else",
+    { timeout: 6 * PATIENCE_MS * PATIENCE },
+    async () => {
+      const pod = await waitForPod(node, "planter", () => true, "there");
+      await node.removeManifest("planter");
+      await waitGone(node, "planter");
+      // The folder of a pod that never was is found by the next pass.
+      for (const path of [logDirectory(node, pod), join(node.kubelet.podLogs, `default_none_${UID}0`)]) {
+        await waitFor(
+          async () =>
+            await stat(path).then(
+              () => false,
+              () => true,
+            ),
+          {
+            what: `${path} to be removed`,
+            timeoutMs: 2 * PATIENCE_MS,
+          },
+        );
+      }
+      assert.deepEqual(await contents(victim), found);
+      await answers();
+      const metrics = await (await fetch(`${node.kubelet.url}/metrics`)).text();
+      assert.doesNotMatch(metrics, /^nodelet_thread_restarts_total\{[^}]*\} [1-9]/m);
+    },
+  );
 
   const log = (pod: string, container: string, query = ""): ReturnType<typeof secureAsk> =>
     secureAsk(node, `/containerLogs/default/${pod}-testnode/${container}?${query}`);

@@ -7,6 +7,7 @@ import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { run } from "../../tools/standalone/exec.js";
 import { isHealthy } from "../../tools/standalone/pods.js";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 import { startNode, waitFor, type PodView, type TestNode } from "../harness/node.js";
 import { agentLog, isError, identities, PATIENCE_MS, podOf, runs, sleeper } from "../support/fault-node.js";
 
@@ -63,65 +64,69 @@ describe("hostile files beside a good pod", () => {
     await node.stop();
   });
 
-  test("one message each; the good pod is untouched; the kubelet works on", { timeout: 3 * PATIENCE_MS }, async () => {
-    const { manifests, dir, pid } = node.kubelet;
-    const before = identities(await node.pods(), ["good"]);
-    const logged = (await agentLog(node)).length;
-    const at = (name: string): string => join(manifests, `${name}.yaml`);
-    const paths = Object.keys(TEXTS).map(at);
-    for (const [name, text] of Object.entries(TEXTS)) {
-      await writeFile(join(dir, name), text);
-      await rename(join(dir, name), at(name));
-    }
-    await writeFile(join(dir, "huge"), "#");
-    await truncate(join(dir, "huge"), 11 * MIB);
-    await rename(join(dir, "huge"), at("huge"));
-    // The way back is there first, in a file that the kubelet does not read. A loop that is seen half made is another
-    // fault.
-    await symlink(basename(at("loop")), join(manifests, ".loop-back"));
-    await symlink(".loop-back", at("loop"));
-    await symlink("/nowhere/at/all", at("dangling"));
-    await symlink("/dev/zero", at("device"));
-    await run("mkfifo", [at("fifo")]);
-    socket = createServer().listen(at("socket"));
-    paths.push(...["huge", "loop", "dangling", "device", "fifo", "socket"].map(at));
-    // These are none of the kubelet's business: not a word about them.
-    await mkdir(at("folder"));
-    await writeFile(join(manifests, ".hidden.yaml"), "garbage");
+  test(
+    "one message each; the good pod is untouched; the kubelet works on",
+    { timeout: 3 * PATIENCE_MS * PATIENCE },
+    async () => {
+      const { manifests, dir, pid } = node.kubelet;
+      const before = identities(await node.pods(), ["good"]);
+      const logged = (await agentLog(node)).length;
+      const at = (name: string): string => join(manifests, `${name}.yaml`);
+      const paths = Object.keys(TEXTS).map(at);
+      for (const [name, text] of Object.entries(TEXTS)) {
+        await writeFile(join(dir, name), text);
+        await rename(join(dir, name), at(name));
+      }
+      await writeFile(join(dir, "huge"), "#");
+      await truncate(join(dir, "huge"), 11 * MIB);
+      await rename(join(dir, "huge"), at("huge"));
+      // The way back is there first, in a file that the kubelet does not read. A loop that is seen half made is another
+      // fault.
+      await symlink(basename(at("loop")), join(manifests, ".loop-back"));
+      await symlink(".loop-back", at("loop"));
+      await symlink("/nowhere/at/all", at("dangling"));
+      await symlink("/dev/zero", at("device"));
+      await run("mkfifo", [at("fifo")]);
+      socket = createServer().listen(at("socket"));
+      paths.push(...["huge", "loop", "dangling", "device", "fifo", "socket"].map(at));
+      // These are none of the kubelet's business: not a word about them.
+      await mkdir(at("folder"));
+      await writeFile(join(manifests, ".hidden.yaml"), "garbage");
 
-    const allReported = async (): Promise<boolean> => {
+      const allReported = async (): Promise<boolean> => {
+        errors = await reported(logged);
+        return paths.every((path) => countOf(errors, path) > 0);
+      };
+      await waitFor(allReported, {
+        what: "a message about each file",
+        timeoutMs: 2 * PATIENCE_MS,
+        lastSeen: () => paths.filter((path) => countOf(errors, path) === 0).join(" "),
+      });
+      const outside = join(dir, "outside.yaml");
+      await writeFile(outside, JSON.stringify(sleeper("later")));
+      await symlink(outside, at("later"));
+      await node.waitFor((seen) => runs(seen, "later"), {
+        what: "a good pod to start beside them",
+        timeoutMs: PATIENCE_MS,
+      });
+      // inotify does not see behind a link: once this is noticed, every file has been looked at again.
+      await writeFile(join(dir, "incoming"), JSON.stringify(sleeper("later", 2)));
+      await rename(join(dir, "incoming"), outside);
+      const twice = (pods: PodView[]): boolean => podOf(pods, "later")?.spec.containers.length === 2;
+      const pods = await node.waitFor((seen) => runs(seen, "later") && twice(seen), {
+        what: "a scan to find the pod's new definition",
+        timeoutMs: PATIENCE_MS,
+      });
       errors = await reported(logged);
-      return paths.every((path) => countOf(errors, path) > 0);
-    };
-    await waitFor(allReported, {
-      what: "a message about each file",
-      timeoutMs: 2 * PATIENCE_MS,
-      lastSeen: () => paths.filter((path) => countOf(errors, path) === 0).join(" "),
-    });
-    const outside = join(dir, "outside.yaml");
-    await writeFile(outside, JSON.stringify(sleeper("later")));
-    await symlink(outside, at("later"));
-    await node.waitFor((seen) => runs(seen, "later"), {
-      what: "a good pod to start beside them",
-      timeoutMs: PATIENCE_MS,
-    });
-    // inotify does not see behind a link: once this is noticed, every file has been looked at again.
-    await writeFile(join(dir, "incoming"), JSON.stringify(sleeper("later", 2)));
-    await rename(join(dir, "incoming"), outside);
-    const twice = (pods: PodView[]): boolean => podOf(pods, "later")?.spec.containers.length === 2;
-    const pods = await node.waitFor((seen) => runs(seen, "later") && twice(seen), {
-      what: "a scan to find the pod's new definition",
-      timeoutMs: PATIENCE_MS,
-    });
-    errors = await reported(logged);
-    for (const path of paths) assert.equal(countOf(errors, path), 1, `messages about ${path}`);
-    assert.equal(errors.length, paths.length, errors.join("\n"));
+      for (const path of paths) assert.equal(countOf(errors, path), 1, `messages about ${path}`);
+      assert.equal(errors.length, paths.length, errors.join("\n"));
 
-    assert.equal(pods.length, 2);
-    assert.deepEqual(identities(await node.pods(), ["good"]), before);
-    assert.ok(await isHealthy(node.kubelet.healthzUrl));
-    assert.equal(node.kubelet.pid, pid);
-  });
+      assert.equal(pods.length, 2);
+      assert.deepEqual(identities(await node.pods(), ["good"]), before);
+      assert.ok(await isHealthy(node.kubelet.healthzUrl));
+      assert.equal(node.kubelet.pid, pid);
+    },
+  );
 
   async function reported(from: number): Promise<string[]> {
     return (await agentLog(node))

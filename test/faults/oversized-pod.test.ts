@@ -5,6 +5,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 import { boundPod } from "../support/cluster-node.js";
 import {
   askToEnd,
@@ -47,7 +48,7 @@ describe("pods over the limit of an object", () => {
 
   test(
     "they run on over a restart of the kubelet, and end when they are deleted",
-    { timeout: 4 * PATIENCE_MS },
+    { timeout: 4 * PATIENCE_MS * PATIENCE },
     async () => {
       const { fixture, node } = cluster;
       for (const name of NAMES) await cluster.api.create("pods", boundPod(name, IDLE));

@@ -6,6 +6,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { agentLog, identities, PATIENCE_MS, runs, sleeper, type AgentLogLine } from "../support/fault-node.js";
 import { isThreadExit, orderFault, THREAD_RUNS } from "../support/fault-orders.js";
@@ -55,7 +56,7 @@ for (const [thread, other] of [
   ["server", "secure-server"],
 ] as const) {
   for (const fault of ["hang", "terminate"] as const) {
-    test(`${thread}: ${fault}: the ports of ${other} respond`, { timeout: 3 * PATIENCE_MS }, async () => {
+    test(`${thread}: ${fault}: the ports of ${other} respond`, { timeout: 3 * PATIENCE_MS * PATIENCE }, async () => {
       const logged = (await agentLog(node)).length;
       const since = async (): Promise<AgentLogLine[]> => (await agentLog(node)).slice(logged);
       const isBack = async (): Promise<boolean> =>

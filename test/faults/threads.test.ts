@@ -11,6 +11,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import {
   agentLog,
@@ -76,7 +77,7 @@ describe("a thread that fails", () => {
   after(() => node.stop());
 
   for (const { thread, fault, cause, reason } of CASES) {
-    test(`${thread}: ${fault}`, { timeout: 3 * PATIENCE_MS }, async () => {
+    test(`${thread}: ${fault}`, { timeout: 3 * PATIENCE_MS * PATIENCE }, async () => {
       const logged = (await agentLog(node)).length;
       const since = async (): Promise<AgentLogLine[]> => (await agentLog(node)).slice(logged);
       await order(node, `${fault} ${thread}`);
@@ -132,25 +133,29 @@ describe("a server thread that ends more often than any cap", () => {
   });
   after(() => node.stop());
 
-  test("is restarted with back-off; the process and its pods go on", { timeout: 4 * PATIENCE_MS }, async () => {
-    const { pid } = node.kubelet;
-    const calm = identities(await node.pods(), ["calm"]);
-    const running = async (): Promise<number> =>
-      (await agentLog(node)).filter(({ msg, thread }) => msg === "thread running" && thread === "server").length;
-    for (let ends = 1; ends <= ENDS; ends++) {
-      await order(node, "terminate server");
-      await waitFor(async () => (await running()) > ends, {
-        what: `the server thread to run after end ${ends}`,
+  test(
+    "is restarted with back-off; the process and its pods go on",
+    { timeout: 4 * PATIENCE_MS * PATIENCE },
+    async () => {
+      const { pid } = node.kubelet;
+      const calm = identities(await node.pods(), ["calm"]);
+      const running = async (): Promise<number> =>
+        (await agentLog(node)).filter(({ msg, thread }) => msg === "thread running" && thread === "server").length;
+      for (let ends = 1; ends <= ENDS; ends++) {
+        await order(node, "terminate server");
+        await waitFor(async () => (await running()) > ends, {
+          what: `the server thread to run after end ${ends}`,
+          timeoutMs: PATIENCE_MS,
+        });
+      }
+      await waitFor(async () => (await metric(node, "nodelet_thread_restarts_total", { thread: "server" })) === ENDS, {
+        what: "the restarts to be counted",
         timeoutMs: PATIENCE_MS,
       });
-    }
-    await waitFor(async () => (await metric(node, "nodelet_thread_restarts_total", { thread: "server" })) === ENDS, {
-      what: "the restarts to be counted",
-      timeoutMs: PATIENCE_MS,
-    });
-    assert.equal(node.kubelet.pid, pid);
-    assert.deepEqual(identities(await node.pods(), ["calm"]), calm);
-  });
+      assert.equal(node.kubelet.pid, pid);
+      assert.deepEqual(identities(await node.pods(), ["calm"]), calm);
+    },
+  );
 });
 
 /** The fault hook's two steps, see src/main/kubelet/thread-owner.ts. */

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { isHealthy } from "../../tools/standalone/pods.js";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 import { boundPod, isReady, startClusterNode, statusOf, type ClusterNode } from "../support/cluster-node.js";
 import { PATIENCE_MS } from "../support/fault-node.js";
 import { throwInHandler } from "../support/fault-orders.js";
@@ -34,7 +35,7 @@ describe("an error in a handler of a cluster's node", () => {
     await api.waitFor("pods", "default", name, isGone, { what: `${name} to be removed`, timeoutMs: PATIENCE_MS });
   }
 
-  test("main: api-watch: no thread ends", { timeout: 2 * PATIENCE_MS }, async () => {
+  test("main: api-watch: no thread ends", { timeout: 2 * PATIENCE_MS * PATIENCE }, async () => {
     const { node, api } = cluster;
     const container = async (): Promise<string> => {
       const [status] = statusOf(await api.get("pods", "default", "beside")).containerStatuses ?? [];

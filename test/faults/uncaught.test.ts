@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { isHealthy } from "../../tools/standalone/pods.js";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 import { startNode, waitFor, type TestNode } from "../harness/node.js";
 import { fakeNode } from "../support/fake-runtime-node.js";
 import { agentLog, identities, metric, PATIENCE_MS } from "../support/fault-node.js";
@@ -104,7 +105,7 @@ describe("an error that no caller catches", () => {
 
   for (const thread of ["main", "server", "secure-server"]) {
     for (const fault of FAULTS) {
-      test(`${thread}: ${fault}: the thread outlives it`, { timeout: 2 * PATIENCE_MS }, async () => {
+      test(`${thread}: ${fault}: the thread outlives it`, { timeout: 2 * PATIENCE_MS * PATIENCE }, async () => {
         const logged = (await agentLog(node)).length;
         const counted = await uncaught(thread);
         await orderFault(node, `${fault} ${thread}`);
@@ -128,7 +129,7 @@ describe("an error that no caller catches", () => {
 
   for (const thread of ["pleg", "prober", "image-gc"]) {
     for (const fault of FAULTS) {
-      test(`${thread}: ${fault}: only this thread starts over`, { timeout: 2 * PATIENCE_MS }, async () => {
+      test(`${thread}: ${fault}: only this thread starts over`, { timeout: 2 * PATIENCE_MS * PATIENCE }, async () => {
         const logged = (await agentLog(node)).length;
         await orderFault(node, `${fault} ${thread}`);
         await waitFor(
@@ -149,7 +150,7 @@ describe("an error that no caller catches", () => {
   for (const fault of HANDLERS) {
     const { point, thread, ends } = fault;
     const reach = ends === undefined ? "no thread ends" : `only ${ends} starts over`;
-    test(`${thread}: ${point}: ${reach}`, { timeout: 2 * PATIENCE_MS }, async () => {
+    test(`${thread}: ${point}: ${reach}`, { timeout: 2 * PATIENCE_MS * PATIENCE }, async () => {
       await throwInHandler(node, fault);
       await untouched();
     });

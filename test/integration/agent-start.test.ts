@@ -18,6 +18,7 @@ import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { prepareKubelet, type KubeletProcess } from "../../tools/standalone/kubelet-process.js";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 import { RUNTIME_NAME, startNode, waitFor, type NodeOptions, type PodView, type TestNode } from "../harness/node.js";
 import { DatagramReceiver } from "../support/datagram-receiver.js";
 import { freePort } from "../support/free-port.js";
@@ -128,22 +129,26 @@ describe("one lock file", () => {
 
 describe("systemd", () => {
   for (const kind of ["path", "abstract"] as const) {
-    test(`receives READY, WATCHDOG, STATUS and STOPPING: ${kind} socket`, { timeout: 2 * PATIENCE_MS }, async () => {
-      const address =
-        kind === "path" ? join(process.env["NODELET_TEST_DIR"] ?? "", "notify") : `@nodelet-test-${process.pid}`;
-      using systemd = new DatagramReceiver(address).listen();
-      const { kubelet, writeManifest } = bound(
-        await start({ env: { NOTIFY_SOCKET: address, WATCHDOG_USEC: "2000000" } }),
-      );
-      const [first = ""] = await systemd.until((heard) => heard.length > 0);
-      assert.match(first, /^READY=1\nSTATUS=\d+ pods, /);
-      await writeManifest("web", manifest("web", [shell("app", IDLE)]));
-      const status = new RegExp(`^STATUS=1 pod, ${RUNTIME_NAME} \\S+ is reachable$`);
-      await systemd.until((heard) => heard.some((line) => status.test(line)));
-      await systemd.until((heard) => heard.filter((line) => line === "WATCHDOG=1").length >= 3);
-      await kubelet.end("SIGTERM");
-      await systemd.until((heard) => heard.at(-1) === "STOPPING=1");
-    });
+    test(
+      `receives READY, WATCHDOG, STATUS and STOPPING: ${kind} socket`,
+      { timeout: 2 * PATIENCE_MS * PATIENCE },
+      async () => {
+        const address =
+          kind === "path" ? join(process.env["NODELET_TEST_DIR"] ?? "", "notify") : `@nodelet-test-${process.pid}`;
+        using systemd = new DatagramReceiver(address).listen();
+        const { kubelet, writeManifest } = bound(
+          await start({ env: { NOTIFY_SOCKET: address, WATCHDOG_USEC: "2000000" } }),
+        );
+        const [first = ""] = await systemd.until((heard) => heard.length > 0);
+        assert.match(first, /^READY=1\nSTATUS=\d+ pods, /);
+        await writeManifest("web", manifest("web", [shell("app", IDLE)]));
+        const status = new RegExp(`^STATUS=1 pod, ${RUNTIME_NAME} \\S+ is reachable$`);
+        await systemd.until((heard) => heard.some((line) => status.test(line)));
+        await systemd.until((heard) => heard.filter((line) => line === "WATCHDOG=1").length >= 3);
+        await kubelet.end("SIGTERM");
+        await systemd.until((heard) => heard.at(-1) === "STOPPING=1");
+      },
+    );
   }
 });
 

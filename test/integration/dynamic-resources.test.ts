@@ -16,6 +16,7 @@ import { systemClock } from "../../src/shared/base/clock/clock.js";
 import type { PodStatus } from "../../src/shared/kubernetes/api/pod-status.js";
 import { PluginConnection } from "../../src/shared/kubernetes/plugins/connection.js";
 import { PodResourcesListerService } from "../../src/shared/kubernetes/plugins/gen/podresources.v1.js";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 import { DraCluster } from "../support/dra/cluster.js";
 import type { TestDraDriver } from "../support/dra/driver.js";
 import { PATIENCE_MS, settled, still, unready, type FaultyCluster } from "../support/faulty-cluster.js";
@@ -135,13 +136,17 @@ describe("dynamic resources", () => {
     await settled("its end", () => still(cluster.fixture, ["d"]));
   });
 
-  test("ResourceSlices of the node are deleted when a kubelet starts", { timeout: 2 * PATIENCE_MS }, async () => {
-    dra.slice("slice");
-    await cluster.node.restart();
-    await settled("its deletion", () =>
-      cluster.fixture.store.get("resourceslices", "", "slice") === undefined ? "" : "the slice is there",
-    );
-  });
+  test(
+    "ResourceSlices of the node are deleted when a kubelet starts",
+    { timeout: 2 * PATIENCE_MS * PATIENCE },
+    async () => {
+      dra.slice("slice");
+      await cluster.node.restart();
+      await settled("its deletion", () =>
+        cluster.fixture.store.get("resourceslices", "", "slice") === undefined ? "" : "the slice is there",
+      );
+    },
+  );
 
   /** "" when the pod's container shows exactly these resources of its claim. */
   function shownHealth(pod: string, resources: readonly object[]): string {

@@ -10,6 +10,7 @@ import type { ApiContainerStatus } from "../../src/shared/kubernetes/api/pod-sta
 import type { Container, PodSpec, Probe } from "../../src/shared/kubernetes/api/pod.js";
 import { run } from "../../tools/standalone/exec.js";
 import type { PodView } from "../../tools/standalone/pods.js";
+import { PATIENCE } from "../../tools/standalone/wait.js";
 
 const START_ERROR = "StartError";
 /** containerd's exit code of a container whose shim it could not ask, for example after its own death under load. */
@@ -273,7 +274,8 @@ const app = (key: string, fields: Partial<Container> = {}): Container =>
 const IDLE = "trap 'exit 0' TERM; while true; do sleep 3600 & wait $!; done";
 const probe = (command: string): Probe => ({
   exec: { command: ["sh", "-c", command] },
-  periodSeconds: 1,
+  // A command in a container costs a slow machine most of a processor.
+  periodSeconds: Math.ceil(PATIENCE),
   timeoutSeconds: 30,
   failureThreshold: 1,
 });

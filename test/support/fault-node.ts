@@ -15,7 +15,7 @@ export const PATIENCE_MS = 60_000;
 const SLEEPER = "trap 'exit 0' TERM; while true; do sleep 3600 & wait; done";
 /** Exits with the number written to /ctl/<container name>. */
 const WAITER =
-  'trap "exit 0" TERM; until [ -s /ctl/$NAME ]; do sleep 0.05; done; read code < /ctl/$NAME; rm /ctl/$NAME; exit $code';
+  'trap "exit 0" TERM; until [ -s /ctl/$NAME ]; do sleep 0.2; done; read code < /ctl/$NAME; rm /ctl/$NAME; exit $code';
 
 /** A pod that runs until it is removed. */
 export function sleeper(name: string, containers = 1): object {
