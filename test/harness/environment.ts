@@ -44,6 +44,8 @@ export class Environment {
   constructor(
     private readonly root: string,
     private readonly run: Run,
+    /** Factor of the deadlines of tests on this machine. */
+    private readonly slowness: number,
   ) {}
 
   /** Installs and makes what the lanes of these jobs share. @throws SetupProblem */
@@ -74,11 +76,14 @@ export class Environment {
     const path = [dirname(node), process.env["PATH"] ?? ""].join(delimiter);
     // What a test starts has the runtime of its lane.
     const containerd = kind === "containerd2" ? "newest" : "installed";
-    const env = { TMPDIR: this.tmpDir, PATH: path, NODELET_CONTAINERD: containerd };
+    // Emulated machines are slow, and slower beside other lanes.
+    const patience = PATIENCE * Math.max(this.slowness, kind === "machine" ? MACHINE_PATIENCE : 1);
+    const env = {
+      ...{ TMPDIR: this.tmpDir, PATH: path, NODELET_CONTAINERD: containerd },
+      NODELET_PATIENCE: String(patience),
+    };
     if (!hasRuntime(kind)) {
-      // Emulated machines are slow, and slower beside other lanes.
-      const patience = kind === "machine" ? { NODELET_PATIENCE: String(MACHINE_PATIENCE * PATIENCE) } : {};
-      const lane = new Lane({ kind, node, env: { ...env, ...patience } });
+      const lane = new Lane({ kind, node, env });
       return { lane, close: () => lane.stop() };
     }
     const programs = await programsOf(containerd, this.cache, step);

@@ -11,12 +11,14 @@ import { chosenLane } from "./chosen-lane.js";
 import { Environment, type OpenLane } from "./environment.js";
 import type { FileResult } from "./file-result.js";
 import { globSync } from "./glob.js";
+import { isSlow, measureSlowness } from "./machine-speed.js";
 import { watchMachine, waitForRoom } from "./overload.js";
 import { recentFirst, recentPaths } from "./recent.js";
 import { hasFailed, lineOf, summary, type Outcome } from "./report.js";
 import { plan, planLanes, retries, type Chain } from "./schedule.js";
 import { select, type Job } from "./selection.js";
 import type { LaneKind } from "./suites.js";
+import { timeBudget, type TimeBudget } from "./time-budget.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 const KEPT = join(ROOT, ".cache", "failed-tests");
@@ -41,22 +43,32 @@ export async function main(jobs: readonly Job[]): Promise<number> {
   const onSignal = (): void => stop.abort();
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   const began = performance.now();
+  const budget = timeBudget(process.env["NODELET_TEST_MINUTES"], () => performance.now() - began);
+  const slowness = measureSlowness();
+  if (slowness > 1) console.log(`processes start ${slowness} times as slowly as usual: deadlines are as much longer`);
   const run = await openRun((line) => process.stderr.write(`${line}\n`));
   try {
-    const environment = new Environment(ROOT, run);
+    const environment = new Environment(ROOT, run, slowness);
     await environment.prepare(jobs);
     if (process.env["NODELET_TEST_PREPARE"] === "1") {
       await environment.provide(jobs);
       return 0;
     }
-    const outcomes = await new TestRun(jobs, environment, stop.signal).run();
-    console.log(summary(outcomes, (performance.now() - began) / 1000, KEPT));
+    const outcomes = await new TestRun(jobs, { environment, budget, isSlow: isSlow(slowness) }, stop.signal).run();
+    const leftOut = jobs.filter((job) => !outcomes.some((outcome) => outcome.job === job));
+    console.log(summary({ outcomes, leftOut }, { seconds: (performance.now() - began) / 1000, keptIn: KEPT }));
     if (stop.signal.aborted) return 130;
     return outcomes.length > 0 && !outcomes.some(hasFailed) ? 0 : 1;
   } finally {
     await run.remove();
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
   }
+}
+
+interface TestRunOptions {
+  environment: Environment;
+  budget: TimeBudget;
+  isSlow: boolean;
 }
 
 class TestRun {
@@ -67,7 +79,7 @@ class TestRun {
 
   constructor(
     private readonly jobs: readonly Job[],
-    private readonly environment: Environment,
+    private readonly options: TestRunOptions,
     private readonly signal: AbortSignal,
   ) {}
 
@@ -78,7 +90,10 @@ class TestRun {
     try {
       const { together, alone } = plan(this.jobs);
       await this.runTogether(together);
-      await this.runAlone(alone, (job, first) => this.outcomes.push({ job, first }));
+      for (const job of alone) {
+        if (this.options.budget.isOver()) break;
+        await this.runAlone([job], (_, first) => this.outcomes.push({ job, first }));
+      }
       await this.runFailedAgain();
     } finally {
       this.signal.removeEventListener("abort", onAbort);
@@ -97,15 +112,19 @@ class TestRun {
         await Promise.all(stage.map(work));
       }
     };
-    await Promise.all(planLanes(jobs, this.machine.processors).map(inTurn));
+    await Promise.all(
+      planLanes(jobs, { processors: this.machine.processors, isSlow: this.options.isSlow }).map(inTurn),
+    );
   }
 
   /** One lane from its start to the end of its kind's files. */
   private async work(kind: LaneKind, name: string, waiting: Job[]): Promise<void> {
-    if (waiting.length === 0) return;
-    const open = await this.environment.open(kind, name);
+    const { environment, budget } = this.options;
+    const isOver = (): boolean => waiting.length === 0 || this.signal.aborted || budget.isOverTogether();
+    if (isOver()) return;
+    const open = await environment.open(kind, name);
     this.lanes.push(open);
-    while (waiting.length > 0 && !this.signal.aborted) {
+    while (!isOver()) {
       // Emulated machines are the longest lane: they never wait for the others.
       if (kind !== "machine") await waitForRoom(() => this.running > 0 && !this.signal.aborted, this.machine);
       const job = waiting.shift();
@@ -118,7 +137,7 @@ class TestRun {
       if (this.signal.aborted) return;
       let open = this.lanes.find(({ lane }) => lane.kind === job.lane);
       if (open === undefined) {
-        open = await this.environment.open(job.lane, `${job.lane}-alone`);
+        open = await this.options.environment.open(job.lane, `${job.lane}-alone`);
         this.lanes.push(open);
       }
       take(job, await this.runJob(open, job));

@@ -20,8 +20,11 @@ export function lineOf({ suite, name }: Job, { passed, failed, skipped, seconds 
     ...(failed === 0 ? [] : [`${failed} failed`]),
     ...(skipped === 0 ? [] : [`${skipped} skipped`]),
   ];
-  const where = suite.startsWith("on-") ? `${suite} ${name}` : name;
-  return `${failed === 0 ? "✔" : "✖"} ${where}  ${counts.join(", ")} (${seconds.toFixed(1)} s)`;
+  return `${failed === 0 ? "✔" : "✖"} ${whereOf(suite, name)}  ${counts.join(", ")} (${seconds.toFixed(1)} s)`;
+}
+
+function whereOf(suite: string, name: string): string {
+  return suite.startsWith("on-") ? `${suite} ${name}` : name;
 }
 
 /** True if the last run of the file failed. */
@@ -29,8 +32,17 @@ export function hasFailed({ first, second }: Outcome): boolean {
   return (second ?? first).failed > 0;
 }
 
+export interface Results {
+  outcomes: readonly Outcome[];
+  /** Jobs that did not begin before the run's time was over. */
+  leftOut: readonly Job[];
+}
+
 /** `keptIn` is the folder with the output of runs that failed. */
-export function summary(outcomes: readonly Outcome[], seconds: number, keptIn: string): string {
+export function summary(
+  { outcomes, leftOut }: Results,
+  { seconds, keptIn }: { seconds: number; keptIn: string },
+): string {
   const flaky = outcomes.filter((outcome) => outcome.second !== undefined && !hasFailed(outcome));
   const failed = outcomes.filter(hasFailed);
   const counts = countsOf(outcomes);
@@ -43,9 +55,14 @@ export function summary(outcomes: readonly Outcome[], seconds: number, keptIn: s
     ...(flaky.length + failed.length === 0 ? [] : [`output of the runs that failed: ${keptIn}`]),
     ...(flaky.length === 0 ? [] : [`flaky, passed alone: ${flaky.map(({ job }) => job.name).join(", ")}`]),
     ...(failed.length === 0 ? [] : [`failed: ${failed.map(({ job }) => job.name).join(", ")}`]),
+    ...(leftOut.length === 0 ? [] : [leftOutLine(leftOut)]),
     `all of it took ${duration(seconds)}`,
     `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`,
   ].join("\n");
+}
+
+function leftOutLine(jobs: readonly Job[]): string {
+  return `${jobs.length} files did not run, for want of time: ${jobs.map(({ suite, name }) => whereOf(suite, name)).join(", ")}`;
 }
 
 function failuresOf(word: string, job: Job, { failures }: FileResult): string[] {

@@ -52,9 +52,12 @@ export type Chain = readonly (readonly LaneKind[])[];
 /**
  * The lanes of all jobs that run side by side, as chains that begin at once. Lanes of the runtime that most files have
  * follow the machines and the variants, for the files that still wait: otherwise up to a half of the processors' time
- * is idle then. Emulated machines take as much as two lanes.
+ * is idle then. Emulated machines take as much as two lanes: on a slow machine the variants follow them.
  */
-export function planLanes(jobs: readonly Job[], processors: number): Chain[] {
+export function planLanes(
+  jobs: readonly Job[],
+  { processors, isSlow }: { processors: number; isSlow: boolean },
+): Chain[] {
   const files = new Map<LaneKind, number>();
   for (const { lane } of jobs.filter((job) => !runsAlone(job))) files.set(lane, (files.get(lane) ?? 0) + 1);
   const count = (kind: LaneKind): number => files.get(kind) ?? 0;
@@ -63,13 +66,16 @@ export function planLanes(jobs: readonly Job[], processors: number): Chain[] {
     Array.from({ length: Math.min(count(kind), atMost) }, () => kind);
   const further = (lanes: number): LaneKind[][] =>
     most === undefined ? [] : [Array.from({ length: lanes }, () => most)];
+  const after = (stages: LaneKind[][], lanes: number): Chain[] =>
+    stages.length === 0 ? [] : [[...stages, ...further(lanes)]];
+  const machines = lanes("machine", 1).map((kind) => [kind]);
+  // All at once would get too little of two processors.
+  const inTurn = variants.map((kind) => [kind]);
   return [
     // Unit tests leave a part of a processor idle: they start processes, and wait for timers.
     ...lanes("plain", processors + 1).map((kind) => [[kind]]),
     // Tests with containers mostly wait.
     ...(most === undefined ? [] : lanes(most, Math.max(2, processors)).map((kind) => [[kind]])),
-    ...lanes("machine", 1).map((kind) => [[kind], ...further(2)]),
-    // All at once would get too little of two processors.
-    ...(variants.length === 0 ? [] : [[...variants.map((kind) => [kind]), ...further(1)]]),
+    ...(isSlow ? after([...machines, ...inTurn], 1) : [...after(machines, 2), ...after(inTurn, 1)]),
   ];
 }

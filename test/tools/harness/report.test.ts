@@ -10,7 +10,7 @@ const result = (passed: number, failed = 0, skipped = 0, seconds = 1): FileResul
   ...{ passed, failed, skipped, seconds, output: "" },
   failures: failed === 0 ? [] : ["✖ a title\nits error"],
 });
-const text = (...outcomes: Outcome[]): string => summary(outcomes, 130, "/kept");
+const text = (...outcomes: Outcome[]): string => summary({ outcomes, leftOut: [] }, { seconds: 130, keptIn: "/kept" });
 
 describe("the closing lines", () => {
   test("count the last run of each file", () => {
@@ -39,6 +39,14 @@ describe("the closing lines", () => {
     assert.equal(lines[first + 1], "    29.0 s  integration integration/f29");
     assert.equal(lines[first + 20], "    10.0 s  integration integration/f10");
     assert.match(lines[first + 21] ?? "", /^integration: 30 files, 30 passed/);
+  });
+  test("files that did not run for want of time are named", () => {
+    const results = {
+      outcomes: [{ job: job("integration/a"), first: result(1) }],
+      leftOut: [job("integration/b", "on-docker")],
+    };
+    const line = "1 files did not run, for want of time: on-docker integration/b";
+    assert.ok(summary(results, { seconds: 130, keptIn: "/kept" }).split("\n").includes(line));
   });
   test("a line of a file shows its counts and its time", () => {
     assert.equal(
@@ -82,20 +90,25 @@ describe("the order of the files", () => {
       ...of("node22", 1),
       ...of("containerd2", 3),
     ];
-    assert.deepEqual(planLanes(all, 2), [
+    assert.deepEqual(planLanes(all, { processors: 2, isSlow: false }), [
       [["containerd"]],
       [["containerd"]],
       [["machine"], ["containerd", "containerd"]],
       [["containerd2"], ["docker"], ["node22"], ["containerd"]],
     ]);
     const onContainerd2 = [...of("containerd2", 9), ...of("machine", 2), ...of("containerd", 2), ...of("node22", 3)];
-    assert.deepEqual(planLanes(onContainerd2, 2), [
+    assert.deepEqual(planLanes(onContainerd2, { processors: 2, isSlow: false }), [
       [["containerd2"]],
       [["containerd2"]],
       [["machine"], ["containerd2", "containerd2"]],
       [["node22"], ["containerd"], ["containerd2"]],
     ]);
-    assert.deepEqual(planLanes([...of("plain", 5), ...of("machine", 1)], 2), [
+    assert.deepEqual(planLanes(all, { processors: 2, isSlow: true }), [
+      [["containerd"]],
+      [["containerd"]],
+      [["machine"], ["containerd2"], ["docker"], ["node22"], ["containerd"]],
+    ]);
+    assert.deepEqual(planLanes([...of("plain", 5), ...of("machine", 1)], { processors: 2, isSlow: false }), [
       [["plain"]],
       [["plain"]],
       [["plain"]],

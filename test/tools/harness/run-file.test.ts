@@ -34,7 +34,7 @@ describe("a lane", () => {
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), "nodelet-lane-"));
     for (const [name, text] of Object.entries(FILES)) await writeFile(join(dir, `${name}.mjs`), text);
-    lane = new Lane({ kind: "plain", node: process.execPath, env: { NODELET_OF_LANE: "yes" } });
+    lane = new Lane({ kind: "plain", node: process.execPath, env: { NODELET_OF_LANE: "yes", NODELET_PATIENCE: "1" } });
   });
   after(async () => {
     await lane.stop();
