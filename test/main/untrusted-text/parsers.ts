@@ -101,7 +101,14 @@ const env = new Map([["A", "one"]]);
 const azure = (source: object): unknown => CLOUDS.azureFile.csi(source as never, { volume: "v", namespace: "n" });
 const volume = (metadata: object): never => ({ metadata, spec: {} }) as never;
 const QUOTED = ['{"auths":{"a":{"auth":"', '"}}}'] as const;
-const attempt = { verb: "RunPodSandbox", request: {}, endpoint: "e", signal: undefined, budgetMs: undefined } as const;
+const attempt = {
+  verb: "RunPodSandbox",
+  request: {},
+  endpoint: "e",
+  signal: undefined,
+  deadlineMs: undefined,
+  totalMs: undefined,
+} as const;
 const failed = (text: string): Error =>
   Object.assign(new Error(text), { code: 14, details: text, name: "ServiceError" });
 const MOUNT = ["1 2 3:4 / /", " rw shared:1 - nfs a:/b rw\n"] as const;

@@ -13,12 +13,19 @@ export interface Attempt {
   readonly request: object;
   readonly endpoint: string;
   readonly signal: AbortSignal | undefined;
-  /** Milliseconds for waiting, sending and the response together; undefined means no limit. */
-  readonly budgetMs: number | undefined;
+  /** Milliseconds from sending to the response; undefined means no limit. */
+  readonly deadlineMs: number | undefined;
+  /** Milliseconds for the wait, too, if the caller has set them; otherwise a wait has no limit but its signal. */
+  readonly totalMs: number | undefined;
   readonly urgent?: boolean | undefined;
   readonly onSent?: (() => void) | undefined;
   /** The reason of the kubelet's own cancellation: gRPC would only report CANCELLED. */
   gaveUp?: { code: CriCode; details: string };
+}
+
+/** Milliseconds that are left for sending and the response after the wait; undefined means no limit. */
+export function remainingMs({ deadlineMs, totalMs }: Attempt, queuedMs: number): number | undefined {
+  return totalMs === undefined ? deadlineMs : Math.max(0, totalMs - queuedMs);
 }
 
 /** The attempt's parts of a CriError. */

@@ -48,9 +48,9 @@ export class CallSlot {
     this.#asked = clock.monotonic();
   }
 
-  async acquire({ budgetMs, signal, urgent, onSent }: Attempt): Promise<void> {
+  async acquire({ totalMs, signal, urgent, onSent }: Attempt): Promise<void> {
     const { limiter, watch } = this.#places ?? {};
-    const place = limiter?.acquire({ timeoutMs: budgetMs, signal, urgent });
+    const place = limiter?.acquire({ timeoutMs: totalMs, signal, urgent });
     if (limiter !== undefined && limiter.waiting > 0) watch?.start();
     await place;
     this.#taken = this.#clock.monotonic();

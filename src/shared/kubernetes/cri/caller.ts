@@ -7,7 +7,7 @@ import { deadlineIn } from "../../base/clock/durations.js";
 import { asError } from "../../base/errors/thrown.js";
 import { faultPoint } from "../../base/faults/fault-points.js";
 import type { OpenSpan } from "../../telemetry/tracing/tracing.js";
-import { aboutAttempt, attemptError, type Attempt } from "./attempt.js";
+import { aboutAttempt, attemptError, remainingMs, type Attempt } from "./attempt.js";
 import { decodeReply, partDecoder } from "./bounded-reply.js";
 import { callPlaces, CallSlot, type CallPlaces, type IdleBounds } from "./call-slot.js";
 import { metadataOf, streamSpan, tracedCall } from "./call-span.js";
@@ -54,8 +54,8 @@ export interface CriClientOptions extends ListsByPartsOptions {
   /** The runtime broke HTTP/2: this client uses the channel of grpc-js from now on. At most once. */
   onFallback?: (error: Error, endpoint: string) => void;
   /**
-   * Most calls of a verb that begin at once (LONG_CALL_MS); no entry means no limit. Waiting counts against the
-   * deadline.
+   * Most calls of a verb that begin at once (LONG_CALL_MS); no entry means no limit. A verb's own deadline counts from
+   * sending: the runtime is not slow because many calls wait here.
    */
   concurrency?: Partial<Record<CriVerb, number | IdleBounds>>;
   /** Lists come through streams where the runtime has them (gate CRIListStreaming); no by default. */
@@ -215,14 +215,14 @@ export class Caller {
   }
 
   #attempt(verb: CriVerb, request: object, options: CallOptions | undefined): Attempt {
-    const own = deadlineFor(verb, timeoutSecondsOf(request), this.#options.runtimeRequestTimeoutMs);
-    const budgetMs = options?.deadlineMs ?? own;
-    if (budgetMs !== undefined && !(budgetMs >= 0)) {
-      const about = { verb, subject: subjectOf(request), endpoint: this.#options.endpoint };
-      throw criError({ ...about, code: "INVALID_ARGUMENT", details: `a deadline of ${budgetMs} ms can't be kept` });
+    const deadlineMs = deadlineFor(verb, timeoutSecondsOf(request), this.#options.runtimeRequestTimeoutMs);
+    const { signal, urgent, onSent, deadlineMs: totalMs } = options ?? {};
+    const { endpoint } = this.#options;
+    if (totalMs !== undefined && !(totalMs >= 0)) {
+      const about = { verb, subject: subjectOf(request), endpoint };
+      throw criError({ ...about, code: "INVALID_ARGUMENT", details: `a deadline of ${totalMs} ms can't be kept` });
     }
-    const { signal, urgent, onSent } = options ?? {};
-    return { verb, request, endpoint: this.#options.endpoint, signal, budgetMs, urgent, onSent };
+    return { verb, request, endpoint, signal, deadlineMs, totalMs, urgent, onSent };
   }
 
   /** The client to send with. Nothing may await between this and #watch, or an abort could slip through. */
@@ -235,15 +235,15 @@ export class Caller {
   }
 
   #grpcOptions(attempt: Attempt, slot: CallSlot): GrpcOptions {
-    if (attempt.budgetMs === undefined) return {};
+    const ms = remainingMs(attempt, slot.queuedMs);
     // gRPC compares it with the machine's own clock.
-    return { deadline: deadlineIn(Math.max(0, attempt.budgetMs - slot.queuedMs), systemClock) };
+    return ms === undefined ? {} : { deadline: deadlineIn(ms, systemClock) };
   }
 
   /** Undefined for a call without a deadline. */
   #overdue(attempt: Attempt, slot: CallSlot, onOverdue: () => void): Timer | undefined {
-    if (attempt.budgetMs === undefined) return undefined;
-    return this.#clock.after(Math.max(0, attempt.budgetMs - slot.queuedMs) + OVERDUE_MS, onOverdue);
+    const ms = remainingMs(attempt, slot.queuedMs);
+    return ms === undefined ? undefined : this.#clock.after(ms + OVERDUE_MS, onOverdue);
   }
 
   /**

@@ -53,7 +53,7 @@ test("thousands of commands that hang leave the connection to all other calls", 
   await settled;
 });
 
-test("waiting counts against the deadline, and an abort leaves the queue; neither is ever sent", async (context) => {
+test("waiting counts against the caller's deadline, and an abort leaves the queue; neither is ever sent", async (context) => {
   const { client, fake } = await pair(context, {}, { concurrency: { ListImages: 1 } });
   fake.failpoint("ListImages", "1*hang");
   const first = client.listImages({});
@@ -70,6 +70,21 @@ test("waiting counts against the deadline, and an abort leaves the queue; neithe
   await first;
   await patient;
   assert.equal(fake.calls.length, 2);
+});
+
+test("waiting does not count against the deadline of the verb", async (context) => {
+  const clock = new SteppedClock();
+  clock.step(Date.now()); // gRPC compares deadlines with the real time
+  const { client, fake } = await pair(context, {}, { concurrency: { ListImages: 1 }, clock });
+  fake.failpoint("ListImages", "hang");
+  const all = Array.from({ length: 7 }, () => client.listImages({}));
+  for (let sent = 1; sent <= all.length; sent++) {
+    await until(`call ${sent} is sent`, () => fake.calls.length === sent);
+    // A long call leaves its place after two seconds: the last one waits longer than its deadline of ten.
+    clock.step(2000);
+  }
+  fake.failpoint("ListImages", "off");
+  await Promise.all(all);
 });
 
 test("a call that takes long leaves its place to the next one", async (context) => {
