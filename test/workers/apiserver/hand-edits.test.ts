@@ -8,7 +8,7 @@ import { after, before, describe, test } from "node:test";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import { furnish, serverContext } from "../../../src/workers/apiserver/furnish.js";
 import { HandEdits } from "../../../src/workers/apiserver/hand-edits.js";
-import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
+import { fieldsAt, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import { resourceNamed, RESOURCES } from "../../../src/workers/apiserver/objects/resources.js";
 import { Store } from "../../../src/workers/apiserver/store/store.js";
 import { createObject } from "../../../src/workers/apiserver/verbs/create.js";
@@ -62,6 +62,30 @@ describe("files of objects that are changed by hand", () => {
   });
   after(async () => {
     await api[Symbol.asyncDispose]();
+  });
+
+  test("a renewal of a lease is not written, and an edit by hand counts beside it", async () => {
+    const all = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+    const path = join(folder, "leases.coordination.k8s.io/kube-node-lease/mine.json");
+    const lease = (renewTime: string): object => ({
+      ...{ apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "mine" } },
+      spec: { holderIdentity: "mine", leaseDurationSeconds: 40, renewTime },
+    });
+    const first = await api.ask(admin, "POST", all, lease("2026-11-30T10:00:00.000000Z"));
+    equal(first.status, 201, first.text);
+    await waitFor(() => isThere(path), { what: "the lease's file" });
+    const text = await readFile(path, "utf8");
+    const { metadata } = (await get(`${all}/mine`)).object;
+    const renewed = await api.ask(admin, "PUT", `${all}/mine`, { ...lease("2026-11-30T10:00:10.000000Z"), metadata });
+    equal(renewed.status, 200, renewed.text);
+    // A change that is written comes after it: the files are up to date then.
+    await create(map("after-a-renewal"));
+    await written("after-a-renewal");
+    equal(await readFile(path, "utf8"), text);
+    await writeFile(path, text.replace('"leaseDurationSeconds": 40', '"leaseDurationSeconds": 90'));
+    const duration = async (): Promise<unknown> =>
+      fieldsAt((await get(`${all}/mine`)).object, "spec")["leaseDurationSeconds"];
+    await waitFor(async () => (await duration()) === 90, { what: "the edit to count" });
   });
 
   for (const [how, edit] of Object.entries(EDITORS)) {

@@ -1,18 +1,20 @@
 // The store of a node's own API server: what was answered survives a cut at every step of the disk, files are edited by
 // hand, and the history is bounded.
 
-import { deepEqual, equal, ok, rejects } from "node:assert/strict";
+import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
 import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import { resourceNamed, RESOURCES } from "../../../src/workers/apiserver/objects/resources.js";
+import { MAX_UNLOGGED } from "../../../src/workers/apiserver/store/batch.js";
 import { nodeDisk, type Appendable, type Disk } from "../../../src/workers/apiserver/store/disk.js";
 import { heapBytes } from "../../../src/workers/apiserver/store/heap-bytes.js";
 import { MAX_CHANGES, type Change } from "../../../src/workers/apiserver/store/history.js";
 import { pathOf } from "../../../src/workers/apiserver/store/object-file.js";
 import { Store } from "../../../src/workers/apiserver/store/store.js";
+import { waitFor } from "../../../tools/standalone/wait.js";
 
 const MAPS = resourceNamed("configmaps");
 const SECRETS = resourceNamed("secrets");
@@ -36,11 +38,18 @@ const map = (name: string, value: string): ApiObject => ({
   data: { value },
 });
 const put = (store: Store, object: ApiObject): Promise<ApiObject> => store.change((tx) => tx.put(MAPS, object));
+/** A change that has no use after a loss of power. */
+const beat = (store: Store, value: string): Promise<ApiObject> =>
+  store.change((tx) => tx.put(MAPS, map("beat", value), true));
 const remove = (store: Store, name: string): Promise<ApiObject> =>
   store.change((tx) => tx.remove(MAPS, `default/${name}`, tx.get(MAPS, `default/${name}`) ?? map(name, "")));
 const valueOf = (store: Store, name: string): unknown =>
   (store.get(MAPS, `default/${name}`)?.["data"] as { value?: string } | undefined)?.value;
 const file = (directory: string, name: string): string => join(directory, "objects/configmaps/default", `${name}.json`);
+
+/** A file follows its change's answer. */
+const written = (directory: string, name: string, text: string): Promise<true> =>
+  waitFor(async () => (await readFile(file(directory, name), "utf8")).includes(text), { what: `${text} in a file` });
 
 class Cut extends Error {}
 
@@ -109,6 +118,7 @@ async function changes(store: Store): Promise<{ answered: Map<string, string | u
   };
   await note("a", "1");
   await Promise.all([note("b", "1"), note("c", "1"), note("a", "2")]);
+  for (let at = 0; at < 3; at++) await beat(store, `${at}`).catch(() => undefined);
   await note("c", undefined);
   await note("b", "2");
   await note("d", "1");
@@ -159,6 +169,44 @@ describe("the store", () => {
     equal(valueOf(third, "kept"), "2");
     await third.close();
     await disk.end();
+  });
+
+  test("fleeting changes are seen and not written, but for one in sixty-five; a stop writes the last one", async () => {
+    const directory = await folder();
+    const disk = new CutDisk(1e9);
+    const store = await open(directory, disk);
+    await put(store, map("beat", "first"));
+    await written(directory, "beat", "first");
+    const before = disk.steps;
+    const seen: Change[] = [];
+    store.subscribe(MAPS, (change) => seen.push(change));
+    for (let at = 0; at < 2 * (MAX_UNLOGGED + 1); at++) await beat(store, `${at}`);
+    equal(disk.steps - before, 4, "two lines, each of them synced");
+    equal(seen.length, 2 * (MAX_UNLOGGED + 1));
+    match(await readFile(file(directory, "beat"), "utf8"), /"value": "first"/);
+    await store.close();
+    await disk.end();
+    const again = await open(directory);
+    equal(valueOf(again, "beat"), `${2 * MAX_UNLOGGED + 1}`);
+    ok(again.revision > store.revision);
+    await again.close();
+  });
+
+  test("a lasting change of an object is written, and has the fleeting ones before it", async () => {
+    const directory = await folder();
+    const disk = new CutDisk(1e9);
+    const store = await open(directory, disk);
+    await put(store, map("beat", "first"));
+    await written(directory, "beat", "first");
+    await beat(store, "second");
+    await store.change((tx) => tx.put(MAPS, { ...map("beat", "second"), kept: "yes" }));
+    await written(directory, "beat", "second");
+    await beat(store, "third");
+    await disk.end();
+    const again = await open(directory);
+    equal(valueOf(again, "beat"), "second");
+    ok(again.revision > store.revision, "no revision is given twice");
+    await again.close();
   });
 
   test("files are readable, and one that is edited while no server runs is the next version", async () => {

@@ -19,6 +19,7 @@ export const OTHER_LIMITS: Readonly<Record<string, readonly string[]>> = {
     "src/workers/apiserver/kinds/others.ts: MAX_DATA_BYTES",
     "src/workers/apiserver/store/batch.ts: MAX_BATCH",
     "src/workers/apiserver/store/batch.ts: MAX_BATCH_BYTES",
+    "src/workers/apiserver/store/batch.ts: MAX_UNLOGGED",
     "src/workers/apiserver/store/store.ts: MAX_LOG_BYTES",
     "src/workers/apiserver/verbs/read-object.ts: MOST",
     "src/workers/apiserver/verbs/read-object.ts: MOST_SHOWN",

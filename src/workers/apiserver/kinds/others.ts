@@ -117,7 +117,14 @@ const leaseStrategy: Strategy = {
         : [FieldError.invalid("spec.leaseTransitions", transitions, "must be greater than or equal to 0")]),
     ];
   },
+  /** Each node renews its lease every ten seconds: an SD card would wear out. */
+  isFleeting: (next, old) => isSame(withoutRenewal(next), withoutRenewal(old)),
 };
+
+function withoutRenewal(lease: ApiObject): ApiObject {
+  const { managedFields: _, ...metadata } = lease.metadata;
+  return { ...lease, metadata, spec: { ...fieldsAt(lease, "spec"), renewTime: undefined } };
+}
 
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
   pods: podStrategy,

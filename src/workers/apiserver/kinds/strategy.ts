@@ -11,6 +11,8 @@ export interface Strategy {
   prepareUpdate?(next: ApiObject, old: ApiObject, subresource: string): void;
   validate?(object: ApiObject): FieldError[];
   validateUpdate?(next: ApiObject, old: ApiObject, subresource: string): FieldError[];
+  /** True for an update that has no use after a loss of power: it is not written to disk by itself. */
+  isFleeting?(next: ApiObject, old: ApiObject): boolean;
   /** What follows from a new object, in the same change. */
   created?(object: ApiObject, context: WriteContext): void;
   /** What follows from its end. */

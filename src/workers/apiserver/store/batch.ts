@@ -1,4 +1,5 @@
-// Changes that are decided one after the other and share one sync of the disk.
+// Changes that are decided one after the other and share one sync of the disk. Fleeting ones need none: only so many
+// of them follow each other without a line of the log that the next start knows a revision above all of them.
 // Invariant: a change that is refused leaves no trace in the batch; the others do not see it.
 
 import { ApiError } from "../objects/errors.js";
@@ -18,6 +19,8 @@ export const MAX_STORE_BYTES = 96 * 1024 * 1024;
 /** Changes of a batch, and the characters of their lines. */
 const MAX_BATCH = 256;
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
+/** Fleeting changes after the last line of the log. */
+export const MAX_UNLOGGED = 64;
 /** What an object may gain in a store that is full: statuses and leases go on. */
 const SMALL_GROWTH = 16 * 1024;
 
@@ -29,7 +32,7 @@ export interface Pending {
 }
 
 export class Batch {
-  /** A line of the log for each change. */
+  /** A line of the log for each change that is written. */
   readonly lines: string[] = [];
   /** Bytes that each object takes in the heap. */
   readonly #sizes: number[] = [];
@@ -42,6 +45,8 @@ export class Batch {
   constructor(
     private readonly tables: Tables,
     revision: number,
+    /** Changes after the last line of the log, before and with this batch. */
+    public unlogged: number,
     private readonly maxBytes: number,
   ) {
     this.#all = new Transaction(tables, revision);
@@ -66,7 +71,7 @@ export class Batch {
       const sizes = lines.map(heapBytes);
       this.#takeRoom(tried.changes, sizes);
       this.#all.adopt(tried.changes);
-      this.lines.push(...lines);
+      for (const [at, { isFleeting }] of tried.changes.entries()) this.#log(lines[at] ?? "", isFleeting);
       this.#sizes.push(...sizes);
       this.#length += lines.reduce((sum, line) => sum + line.length, 0);
       this.#decided.push({ resolve, reject });
@@ -83,6 +88,15 @@ export class Batch {
   /** Refuses every change that was decided. */
   reject(error: ApiError): void {
     for (const { reject } of this.#decided) reject(error);
+  }
+
+  #log(line: string, isFleeting: boolean): void {
+    if (isFleeting && this.unlogged < MAX_UNLOGGED) {
+      this.unlogged++;
+      return;
+    }
+    this.lines.push(line);
+    this.unlogged = 0;
   }
 
   /** @throws ApiError when there are too many objects, or too large ones */

@@ -15,6 +15,8 @@ export interface Change {
   readonly key: string;
   readonly object: ApiObject;
   readonly previous?: ApiObject | undefined;
+  /** It has no use after a loss of power, such as the renewal of a lease, and stays in memory. */
+  readonly isFleeting: boolean;
 }
 
 export class History {

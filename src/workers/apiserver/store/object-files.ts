@@ -13,6 +13,8 @@ import { digestOf, modeOf, textOf } from "./object-file.js";
 interface Wanted {
   resource: Pick<Resource, "key">;
   object: ApiObject | undefined;
+  /** The file may wait until all files are written: the change has no use after a loss of power. */
+  mayWait?: boolean;
 }
 
 /** A path is that below the folder. */
@@ -52,7 +54,14 @@ export class ObjectFiles {
 
   /** The next write makes the file so. */
   want(path: string, wanted: Wanted): void {
-    this.#behind.set(path, wanted);
+    const mayWait = wanted.mayWait === true && !this.#isDue(path);
+    this.#behind.set(path, { ...wanted, mayWait });
+  }
+
+  /** The next write writes it. */
+  #isDue(path: string): boolean {
+    const wanted = this.#behind.get(path);
+    return wanted !== undefined && wanted.mayWait !== true;
   }
 
   /** The file is as its object. */
@@ -63,7 +72,7 @@ export class ObjectFiles {
   /** As want(), also for a file that was removed by hand. @returns false: a newer version is about to be written */
   restore(path: string, wanted: Wanted): boolean {
     this.#restored.add(path);
-    if (this.#behind.has(path)) return false;
+    if (this.#isDue(path)) return false;
     this.want(path, wanted);
     return true;
   }
@@ -72,7 +81,7 @@ export class ObjectFiles {
   async edited(path: string): Promise<{ text: string | undefined } | "busy" | undefined> {
     const known = this.#digests.get(path);
     const text = await this.read(path);
-    if (this.#behind.has(path) || this.#digests.get(path) !== known) return "busy";
+    if (this.#isDue(path) || this.#digests.get(path) !== known) return "busy";
     return (text === undefined ? undefined : digestOf(text)) === known ? undefined : { text };
   }
 
@@ -81,9 +90,10 @@ export class ObjectFiles {
     await this.disk.replace(`${join(this.folder, path)}.rejected`, text, 0o600);
   }
 
-  /** A file that cannot be written stays behind; the log has the object. */
-  async write(): Promise<void> {
+  /** Writes all files, or those that may not wait. One that cannot be written stays behind; the log has the object. */
+  async write(which: "all" | "due"): Promise<void> {
     for (const [path, wanted] of [...this.#behind]) {
+      if (which === "due" && wanted.mayWait === true) continue;
       try {
         await this.#writeFile(path, wanted);
         if (this.#behind.get(path)?.object === wanted.object) this.#behind.delete(path);

@@ -1,7 +1,8 @@
 // The objects of the API: in memory for readers, in a log for durability, in files for people.
 // Changes that wait are decided one after the other, written with one sync, and then answered and shown to watches.
-// Invariant: a change is answered and visible only when its line of the log is synced. A file may be behind the log
-// until the next start, which replays the log. Every change takes the next revision.
+// Invariant: a change is answered and visible only when its line of the log is synced, or if it is fleeting. A file may
+// be behind the log until the next start, which replays the log. Every change takes the next revision; none is given
+// twice, also after a loss of power.
 
 import { join } from "node:path";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
@@ -10,7 +11,7 @@ import { ApiError } from "../objects/errors.js";
 import { jsonText } from "../objects/json.js";
 import { freeze, type ApiObject } from "../objects/object.js";
 import type { Resource } from "../objects/resource.js";
-import { Batch, MAX_STORE_BYTES, type Pending } from "./batch.js";
+import { Batch, MAX_STORE_BYTES, MAX_UNLOGGED, type Pending } from "./batch.js";
 import { nodeDisk, type Disk } from "./disk.js";
 import { heapBytes } from "./heap-bytes.js";
 import { History, type Change } from "./history.js";
@@ -44,6 +45,8 @@ export class Store {
   #pending: Pending[] = [];
   #history = new History(0);
   #revision = 0;
+  /** Changes since the last line of the log. */
+  #unlogged = 0;
   #working: Promise<void> | undefined;
   #closed = false;
   /** The log has more than its checkpoint. */
@@ -139,7 +142,7 @@ export class Store {
       do {
         await this.#commit();
         // Files follow when no change waits; a busy store writes the newest version only.
-        if (this.#pending.length === 0) await this.files.write();
+        if (this.#pending.length === 0) await this.files.write("due");
         if (this.#journal.bytes > (this.options.maxLogBytes ?? MAX_LOG_BYTES)) await this.#tryCompact();
       } while (this.#pending.length > 0);
     } finally {
@@ -148,7 +151,8 @@ export class Store {
   }
 
   async #commit(): Promise<void> {
-    const batch = new Batch(this.#tables, this.#revision, this.options.maxBytes ?? MAX_STORE_BYTES);
+    const { maxBytes = MAX_STORE_BYTES } = this.options;
+    const batch = new Batch(this.#tables, this.#revision, this.#unlogged, maxBytes);
     while (!batch.isFull) {
       const next = this.#pending.shift();
       if (next === undefined) break;
@@ -164,18 +168,19 @@ export class Store {
       batch.reject(unwritten(error));
       return;
     }
+    this.#unlogged = batch.unlogged;
     for (const [change, bytes] of batch.changes()) this.#apply(change, bytes);
     batch.resolve();
   }
 
   #apply(change: Change, bytes: number): void {
-    const { resource, key, object, type, revision } = change;
+    const { resource, key, object, type, revision, isFleeting } = change;
     const kept = type === "DELETED" ? undefined : object;
     this.#revision = revision;
     this.#isLogged = true;
     this.#tables.set(resource, key, kept, bytes);
     // A view of a resource has the files of that one.
-    this.files.want(pathOf({ key: resource.storage }, object), { resource, object: kept });
+    this.files.want(pathOf({ key: resource.storage }, object), { resource, object: kept, mayWait: isFleeting });
     this.#history.add(change, bytes);
     for (const listener of [...(this.#listeners.get(resource.storage) ?? [])]) {
       try {
@@ -198,10 +203,11 @@ export class Store {
 
   /** Begins a new log. The files must hold everything first. */
   async #compact(): Promise<void> {
-    await this.files.write();
+    await this.files.write("all");
     if (this.files.areBehind) throw new Error("the files of objects cannot be written");
     await this.#journal.restart({ revision: this.#revision, files: this.files.digests });
     this.#isLogged = false;
+    this.#unlogged = 0;
   }
 
   async #load(): Promise<void> {
@@ -212,7 +218,7 @@ export class Store {
     };
     const last = await recover({ journal: this.#journal, files: this.files, resources, log, take });
     // No watch goes on from before this start: it would miss what was edited meanwhile.
-    this.#revision = last + 1;
+    this.#revision = last + MAX_UNLOGGED + 1;
     this.#history = new History(this.#revision);
     await this.#compact();
   }

@@ -49,13 +49,13 @@ export class Transaction implements Reader {
     }
   }
 
-  /** Puts an object, new or changed, under the next revision; gives the stored one. */
-  put(resource: Resource, object: ApiObject): ApiObject {
+  /** Puts an object, new or changed, under the next revision; gives the stored one. `isFleeting` as in Change. */
+  put(resource: Resource, object: ApiObject, isFleeting = false): ApiObject {
     const key = keyOf(object.metadata.namespace, object.metadata.name);
     const previous = this.get(resource, key);
     const stored = this.stamped(object);
     const type = previous === undefined ? "ADDED" : "MODIFIED";
-    this.record({ type, resource, key, object: stored, previous });
+    this.record({ type, resource, key, object: stored, previous, isFleeting });
     return stored;
   }
 
@@ -63,7 +63,7 @@ export class Transaction implements Reader {
   remove(resource: Resource, key: string, last: ApiObject): ApiObject {
     const previous = this.get(resource, key) ?? last;
     const object = this.stamped(last);
-    this.record({ type: "DELETED", resource, key, object, previous });
+    this.record({ type: "DELETED", resource, key, object, previous, isFleeting: false });
     return object;
   }
 

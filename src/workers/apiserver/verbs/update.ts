@@ -49,7 +49,7 @@ export function updateObject(
   const { deletionTimestamp, finalizers = [], deletionGracePeriodSeconds = 0 } = next.metadata;
   const isOver = deletionTimestamp !== undefined && finalizers.length === 0 && deletionGracePeriodSeconds === 0;
   if (isOver && (old.metadata.finalizers ?? []).length > 0) return removeObject(target, next, context);
-  return tx.put(resource, next);
+  return tx.put(resource, next, strategy.isFleeting?.(next, old) ?? false);
 }
 
 /** PUT: the whole object; makes it where the resource allows that. */
