@@ -108,7 +108,7 @@ export interface RuntimeDetails {
 /** What main gets of the records: a pod is whole. */
 export type PlegRecord =
   | { kind: "pod"; observed: ObservedPod }
-  /** A full relist ended: the pods of the runtime. The first one makes the cache complete. */
+  /** A full relist ended. The first one of a thread has the pods of the runtime, and makes the cache complete. */
   | { kind: "relisted"; uids: PodUid[]; durationMs: number }
   | { kind: "runtime"; state: RuntimeState }
   /** An inspection failed; the pod's state is unknown until a later record. */

@@ -231,8 +231,9 @@ export class Pleg {
         durationMs: result.durationMs,
         intervalMs: this.lastRelistAt === undefined ? undefined : startedAt - this.lastRelistAt,
       });
+      const uids = this.lastRelistAt === undefined ? [...result.pods.keys()] : [];
       this.lastRelistAt = startedAt;
-      this.publish({ kind: "relisted", uids: [...result.pods.keys()], durationMs: result.durationMs });
+      this.publish({ kind: "relisted", uids, durationMs: result.durationMs });
     } catch (error) {
       if (error instanceof CriUnavailableError) this.askRuntime();
       else if (!this.relistFailing) {

@@ -45,6 +45,15 @@ test("the first relist reports all pods, then the state of each, newest first", 
   assert.deepEqual([web.name, web.generation], ["web", 0]);
 });
 
+test("relists after the first one carry no list of pods", async (t) => {
+  const world = await plegOn(t);
+  await runPod(world.client, "web");
+  await world.started();
+  await world.relist();
+  const lists = world.records.flatMap((record) => (record.kind === "relisted" ? [record.uids] : []));
+  assert.deepEqual([lists[0], lists.at(-1)], [["uid-web"], []]);
+});
+
 test("sandboxes of others than a kubelet are left out", async (t) => {
   const world = await plegOn(t);
   await world.client.runPodSandbox({ config: { ...podConfig("foreign"), labels: {} } });
