@@ -5,6 +5,7 @@ import type { Mutant } from "./driver/mutant.js";
 
 const DEVICES = "src/main/resources/devices";
 const CPUS = "src/main/resources/cpu-manager";
+const EVICTION = "src/workers/eviction";
 const PLAN = "src/main/pods/planner";
 const STATUS = "src/main/pods/status";
 const SYNC = "src/main/pods/sync";
@@ -269,6 +270,36 @@ export const MUTANTS: readonly Mutant[] = [
     file: "src/main/resources/dra/claims.ts",
     text: "    await store.save();\n    const open",
     replacement: "    const open",
+  },
+  {
+    name: "the pod that uses least is evicted",
+    file: `${EVICTION}/rank.ts`,
+    text: "b.used - b.requested - (a.used - a.requested) ||",
+    replacement: "a.used - a.requested - (b.used - b.requested) ||",
+  },
+  {
+    name: "pods are evicted beside each other",
+    file: `${EVICTION}/orders.ts`,
+    text: "return now < this.settledAt || [...this.orders.values()].some(({ until }) => now < until);",
+    replacement: "return now < this.settledAt;",
+  },
+  {
+    name: "a pressure holds for ever",
+    file: `${EVICTION}/judge.ts`,
+    text: "(at === now || now - at < transitionPeriodMs)",
+    replacement: "(at === now || now - at < transitionPeriodMs + 1e9)",
+  },
+  {
+    name: "static pods are ordered away",
+    file: `${EVICTION}/pod-store.ts`,
+    text: "this.all().filter(({ critical }) => !critical)",
+    replacement: "this.all()",
+  },
+  {
+    name: "memory that is free counts as used",
+    file: `${EVICTION}/observe.ts`,
+    text: "Math.max(0, room.capacity - room.workingSet)",
+    replacement: "Math.max(0, room.capacity - 8 * room.workingSet)",
   },
   {
     name: "a gRPC server that is not serving is healthy",

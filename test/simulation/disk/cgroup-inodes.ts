@@ -36,6 +36,9 @@ const FIGURES: Readonly<Record<string, string>> = {
 const FIRST_PID = 10_000_000;
 let pids = 0;
 
+/** Bytes that a container or sandbox uses; each takes as much as the text above says where nothing else is known. */
+let memoryOf: ((id: string) => number) | undefined;
+
 /** Pids by the id of their container or sandbox. */
 const inside = new WeakMap<Inode, Map<string, number>>();
 const killers = new Set<(id: string) => void>();
@@ -43,6 +46,15 @@ const killers = new Set<(id: string) => void>();
 /** `kill` is called for each container and sandbox of a cgroup that is killed. */
 export function onCgroupKill(kill: (id: string) => void): void {
   killers.add(kill);
+}
+
+/** `use` tells the bytes that a container or sandbox uses. */
+export function onMemoryRead(use: (id: string) => number): void {
+  memoryOf = use;
+}
+
+function memoryBelow(directory: Inode, use: (id: string) => number): number {
+  return membersBelow(directory).reduce((sum, id) => sum + use(id), 0);
 }
 
 /** Makes a new directory a cgroup. */
@@ -66,6 +78,9 @@ export function fillCgroup(directory: Inode): void {
     );
   }
   for (const [name, text] of Object.entries(FIGURES)) file(name, () => text);
+  const fixed = { current: FIGURES["memory.current"] ?? "", stat: FIGURES["memory.stat"] ?? "" };
+  file("memory.current", () => (memoryOf === undefined ? fixed.current : `${memoryBelow(directory, memoryOf)}`));
+  file("memory.stat", () => (memoryOf === undefined ? fixed.stat : `anon ${memoryBelow(directory, memoryOf)}`));
   const given = new Set<string>();
   file(
     "cgroup.subtree_control",

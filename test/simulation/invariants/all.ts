@@ -6,6 +6,7 @@ import { converges } from "./converges.js";
 import { cpusAreGivenOnce } from "./cpus-are-given-once.js";
 import { csiVolumesInOrder } from "./csi-volumes-in-order.js";
 import { devicesAreGivenOnce } from "./devices-are-given-once.js";
+import { evictionsHaveReasons } from "./evictions-have-reasons.js";
 import { exitsAreCounted } from "./exits-are-counted.js";
 import { failedStopsWait } from "./failed-stops-wait.js";
 import { graceIsKept } from "./grace-is-kept.js";
@@ -44,6 +45,7 @@ export const INVARIANTS: readonly Invariant[] = [
   privateImagesStayPrivate,
   claimsArePrepared,
   claimsEndWithTheirPods,
+  evictionsHaveReasons,
   healthyRunsOn,
   unhealthyRestarts,
   terminatedStays,

@@ -2,6 +2,7 @@
 
 import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { podNameOf, type PodFacts } from "../world/pod-facts.js";
+import { isRejected } from "../world/rejections.js";
 import type { World } from "../world/world.js";
 import type { Broken, Invariant } from "./invariant.js";
 
@@ -20,11 +21,21 @@ export const resizesArrive: Invariant = {
 };
 
 interface Status {
+  phase?: string;
+  reason?: string;
   containerStatuses?: { name: string; resources?: { requests?: { cpu?: string } } }[];
 }
 
-function check({ api, runtime }: World, name: string, { cpuMillis }: PodFacts & { cpuMillis: number }, broken: Broken) {
-  const { containerStatuses = [] } = (api.store.get("pods", "default", name)?.status ?? {}) as Status;
+function check(
+  { api, runtime, node }: World,
+  name: string,
+  { cpuMillis }: PodFacts & { cpuMillis: number },
+  broken: Broken,
+) {
+  const shownStatus = (api.store.get("pods", "default", name)?.status ?? {}) as Status;
+  // It was evicted before the resize.
+  if (isRejected(node, shownStatus)) return;
+  const { containerStatuses = [] } = shownStatus;
   for (const { name: container, resources } of containerStatuses) {
     const shown = resources?.requests?.cpu;
     if (shown !== `${cpuMillis}m`) broken(`the status of ${container} shows ${shown}, not ${cpuMillis}m`, name);

@@ -4,6 +4,7 @@ import type { Random } from "../kernel/random.js";
 import type { CsiFault } from "../world/csi-plugin.js";
 import type { PluginFault } from "../world/device-plugin.js";
 import type { DraFault } from "../world/dra-plugin.js";
+import type { MemoryFault } from "../world/memory-use.js";
 import { PLAIN_NODE, type NodeShape } from "../world/node-shape.js";
 import type { OtherRelease } from "../world/other-release.js";
 import type { RegistryFault } from "../world/registry.js";
@@ -15,6 +16,7 @@ import { OwnImages } from "./own-images.js";
 import { OwnMemory } from "./own-memory.js";
 import { OwnPorts } from "./own-ports.js";
 import { OwnResourceClaims } from "./own-resource-claims.js";
+import { OwnUse } from "./own-use.js";
 import { podShape, type PodShape } from "./pod-shapes.js";
 
 export const FAULT_KINDS = [
@@ -64,6 +66,7 @@ export type Action =
   | CsiFault
   | DraFault
   | RegistryFault
+  | MemoryFault
   /** The fault happens while the next call of that kind is under way. */
   | { do: "aim"; verb: string; fault: Action }
   | { do: "calm" }
@@ -137,11 +140,12 @@ export function planOf(
   const claims = node.hasCsi ? new OwnClaims(random.stream("own claims")) : undefined;
   const resources = node.hasDra === true ? new OwnResourceClaims(random.stream("own ResourceClaims")) : undefined;
   const images = node.hasPrivateImages === true ? new OwnImages(random.stream("own images")) : undefined;
+  const use = node.isShortOfMemory === true ? new OwnUse(random.stream("own use")) : undefined;
   let names = 0;
   const end = hours * 60 * MINUTE;
   const create = (at: number): void => {
     const plain = podShape(random, `pod-${++names}`, random.chance(0.2));
-    const steps = [own, memory, devices, ports, probes, claims, resources, images];
+    const steps = [own, memory, devices, ports, probes, claims, resources, images, use];
     const shape = steps.reduce((before: PodShape, step) => step?.shape(before) ?? before, plain);
     if (node.hasUserNamespaces && namespaces.chance(0.5)) shape.spec["hostUsers"] = false;
     alive.push(shape);
@@ -172,7 +176,7 @@ export function planOf(
     if (faults.size > 0) {
       for (let at = begin + FIRST_MS; at < until; at += random.between(5000, 60_000)) {
         const fault = faultOf(random, random.pick([...faults]));
-        const ofPlugins = devices?.fault() ?? claims?.fault() ?? resources?.fault() ?? images?.fault();
+        const ofPlugins = devices?.fault() ?? claims?.fault() ?? resources?.fault() ?? images?.fault() ?? use?.fault();
         add(at, ofPlugins ?? own?.fault(fault) ?? fault);
       }
     }

@@ -27,6 +27,8 @@ export interface PodShape {
   devices?: Readonly<Record<string, number>> | undefined;
   /** Memory that containers of it ask for, by name, MiB: on a node that hands out memory. */
   memory?: Readonly<Record<string, number>> | undefined;
+  /** What containers of it use, by name, MiB: on a node that runs short of memory. */
+  useMiB?: Readonly<Record<string, number>> | undefined;
   /** The persistent volume claim of its first container: on a node with a CSI driver. */
   claim?: string | undefined;
   spec: Record<string, unknown>;

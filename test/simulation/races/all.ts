@@ -9,6 +9,7 @@ import { deletedByForce } from "./deleted-by-force.js";
 import { deletedDuringPull } from "./deleted-during-pull.js";
 import { deletedWhileDown } from "./deleted-while-down.js";
 import { devicesOverRestarts } from "./devices-over-restarts.js";
+import { killedWhileEvicting, shortageOfMemory } from "./evictions.js";
 import { startThatHangs, stopThatFails } from "./found-here.js";
 import { grpcServerGetsSick } from "./grpc-server-gets-sick.js";
 import { hookThatHangs } from "./hook-that-hangs.js";
@@ -49,4 +50,6 @@ export const RACES: readonly Race[] = [
   endsWithoutDriver,
   slicesOfADriver,
   unreadClaims,
+  shortageOfMemory,
+  killedWhileEvicting,
 ];

@@ -32,6 +32,8 @@ export interface NodeShape {
   attaches?: true;
   /** Some images need credentials: a provider has those of some, a secret those of others. */
   hasPrivateImages?: true;
+  /** Programs beside the pods take so much memory at times that pods must be evicted. Only where pods have cgroups. */
+  isShortOfMemory?: true;
   /** Fields of KubeletConfiguration. */
   fields: Readonly<Record<string, unknown>>;
 }
@@ -73,6 +75,8 @@ const CGROUPS_SHARE = 0.3;
 const CSI_SHARE = 0.3;
 const DRA_SHARE = 0.3;
 const IMAGES_SHARE = 0.3;
+/** Part of the nodes whose pods have cgroups. */
+const SHORTAGE_SHARE = 0.5;
 /** Part of the nodes with a CSI driver. */
 const ATTACH_SHARE = 0.5;
 
@@ -110,11 +114,20 @@ function shapeWithoutClaims(random: Random): NodeShape {
   const hasCsi = random.stream("CSI driver").chance(CSI_SHARE);
   const shape = hasHostPorts || hasGrpcProbes || hasCsi ? { ...node, hasHostPorts, hasGrpcProbes, hasCsi } : node;
   if (!random.stream("pod cgroups").chance(CGROUPS_SHARE)) return shape;
+  const withCgroups = withPodCgroups(shape);
+  if (!random.stream("shortage of memory").chance(SHORTAGE_SHARE)) return withCgroups;
+  return { ...withCgroups, isShortOfMemory: true, fields: { ...withCgroups.fields, ...SHORTAGE_FIELDS } };
+}
+
+export function withPodCgroups(shape: NodeShape): NodeShape {
   return { ...shape, hasPodCgroups: true, fields: { ...shape.fields, ...CGROUP_FIELDS } };
 }
 
 /** Fields of a node whose pods have cgroups. */
 const CGROUP_FIELDS = { cgroupsPerQOS: true, enforceNodeAllocatable: ["pods"] };
+
+/** A pressure is over soon after its cause. */
+export const SHORTAGE_FIELDS = { evictionPressureTransitionPeriod: "30s" };
 
 /** Fields of a node that hands out memory. */
 const MEMORY_FIELDS = {

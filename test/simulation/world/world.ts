@@ -18,13 +18,14 @@ import { Kubelet } from "./kubelet.js";
 import { Losses } from "./losses.js";
 import { bootAnew, makeMachineFiles, ROOT } from "./machine-files.js";
 import { machine } from "./machine.js";
+import { MemoryUse } from "./memory-use.js";
 import type { NodeShape } from "./node-shape.js";
 import { rewriteRecords } from "./other-release.js";
 import { PodChanges } from "./pod-changes.js";
 import { AllFacts } from "./pod-facts.js";
 import { servePods } from "./pod-servers.js";
 import { PrivateRegistries } from "./registry.js";
-import { SimulatedRuntime } from "./runtime.js";
+import { FAILING_VERBS, SimulatedRuntime } from "./runtime.js";
 
 /** systemd's pause before the next start. */
 const RESTART_MS = 1000;
@@ -63,6 +64,8 @@ export class World {
   kubelet: Kubelet | undefined;
   /** Undefined: pods have no cgroups. */
   readonly cgroups: ContainerCgroups | undefined;
+  /** Undefined: memory is never short. */
+  readonly memory: MemoryUse | undefined;
   /** Undefined: the node has no CSI driver. */
   readonly csi: CsiPlugin | undefined;
   /** Undefined: its volumes need not be attached. */
@@ -104,6 +107,7 @@ export class World {
     }
     if (node.hasPrivateImages === true) this.registries = new PrivateRegistries(this.api, this.runtime);
     if (node.hasPodCgroups) this.cgroups = new ContainerCgroups(this.runtime);
+    if (node.isShortOfMemory === true) this.memory = new MemoryUse(this.runtime, this.facts);
     if (node.hasUserNamespaces) {
       const features = { recursiveReadOnlyMounts: false, userNamespaces: true };
       this.runtime.settings.runtimeHandlers.push({ name: "", features });
@@ -262,6 +266,10 @@ export class World {
         this.registries?.perform(action);
         if ("ms" in action) this.during(action.ms, () => undefined);
         return;
+      case "memory-short":
+        this.memory?.perform(action);
+        this.during(action.ms, () => undefined);
+        return;
       case "aim":
         this.aims.push(action);
         return;
@@ -348,7 +356,7 @@ export class World {
   /** All faults end. */
   private calm(): void {
     this.aims = [];
-    for (const verb of ALL_VERBS) this.runtime.failpoints.set(verb, "off");
+    for (const verb of FAILING_VERBS) this.runtime.failpoints.set(verb, "off");
     this.api.faults.clear();
     this.api.isUp = true;
     disk.fault = undefined;
@@ -369,22 +377,3 @@ export class World {
     for (const listener of this.onLog) listener({ level, msg });
   }
 }
-
-const ALL_VERBS: readonly CriVerb[] = [
-  "RunPodSandbox",
-  "CreateContainer",
-  "StartContainer",
-  "StopContainer",
-  "RemoveContainer",
-  "StopPodSandbox",
-  "RemovePodSandbox",
-  "PodSandboxStatus",
-  "ContainerStatus",
-  "ListContainers",
-  "ListPodSandbox",
-  "PullImage",
-  "ImageStatus",
-  "ListImages",
-  "Status",
-  "UpdateContainerResources",
-];

@@ -1,0 +1,87 @@
+// What the machine's memory is used for, on a node that runs short of it: containers use what their pod's shape says,
+// and programs beside the pods take most of the rest at times.
+
+import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { onMemoryRead } from "../disk/cgroup-inodes.js";
+import { disk } from "../disk/machine-disk.js";
+import { kernel } from "../kernel/kernel.js";
+import { MACHINE_MIB } from "./node-shape.js";
+import { podNameOf, type AllFacts } from "./pod-facts.js";
+import type { SimulatedRuntime } from "./runtime.js";
+
+/** Programs beside the pods. */
+const USUAL_MIB = 2048;
+/** The default eviction threshold of the kubelet. */
+const THRESHOLD_MIB = 100;
+const MIB = 1024 * 1024;
+
+/** `leftMiB` are available when it begins. */
+export interface MemoryFault {
+  do: "memory-short";
+  leftMiB: number;
+  ms: number;
+}
+
+export class MemoryUse {
+  /** Steady moment at which the kubelet last read that memory is short. */
+  lastReadShortAt = -Infinity;
+  /** Hears of the end of each shortage, just before it, with the steady moment of its begin. */
+  readonly onEnd = new Set<(beganAt: number) => void>();
+  private othersMiB = USUAL_MIB;
+
+  constructor(
+    private readonly runtime: SimulatedRuntime,
+    private readonly facts: AllFacts,
+  ) {
+    onMemoryRead((id) => this.ofContainer(id) * MIB);
+    disk.kernelFile("/proc/meminfo", () => {
+      if (this.isShort) this.lastReadShortAt = kernel.monotonic;
+      const free = this.availableMiB * 1024;
+      return `MemTotal: ${MACHINE_MIB * 1024} kB\nMemFree: ${free} kB\nMemAvailable: ${free} kB\nSwapTotal: 0 kB\n`;
+    });
+    disk.kernelFile("/sys/fs/cgroup/memory.stat", () => "anon 1000000\ninactive_file 0\n");
+  }
+
+  get isShort(): boolean {
+    return this.availableMiB < THRESHOLD_MIB;
+  }
+
+  /** Takes memory for a time. */
+  perform({ leftMiB, ms }: MemoryFault): void {
+    const taken = MACHINE_MIB - this.podsMiB() - leftMiB;
+    if (taken <= this.othersMiB) return;
+    this.othersMiB = taken;
+    const beganAt = kernel.monotonic;
+    kernel.after(kernel.world, ms, () => {
+      if (this.othersMiB !== taken) return;
+      for (const listener of this.onEnd) listener(beganAt);
+      this.othersMiB = USUAL_MIB;
+    });
+  }
+
+  /** MiB of the containers of a pod that run. */
+  ofPod(name: string): number {
+    return this.running().reduce((sum, { id, pod }) => (pod === name ? sum + this.ofContainer(id) : sum), 0);
+  }
+
+  private get availableMiB(): number {
+    return Math.max(0, MACHINE_MIB - this.othersMiB - this.podsMiB());
+  }
+
+  private podsMiB(): number {
+    return this.running().reduce((sum, { id }) => sum + this.ofContainer(id), 0);
+  }
+
+  private running(): { id: string; pod: string }[] {
+    return [...this.runtime.state.containers.values()]
+      .filter(({ status }) => status.state === ContainerState.CONTAINER_RUNNING)
+      .map(({ config, status }) => ({ id: status.id, pod: podNameOf(config.labels) }));
+  }
+
+  private ofContainer(id: string): number {
+    const container = this.runtime.state.containers.get(id);
+    if (container?.status.state !== ContainerState.CONTAINER_RUNNING) return 0;
+    const shape = this.facts.pods.get(podNameOf(container.config.labels))?.shape;
+    return shape?.useMiB?.[container.config.metadata?.name ?? ""] ?? 0;
+  }
+}
