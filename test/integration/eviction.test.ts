@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import { access, mkdir, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { ContainerState } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState, PodSandboxState } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { hasImage } from "../../tools/standalone/cri.js";
 import { importImages } from "../../tools/standalone/images.js";
 import { writeOciArchive } from "../../tools/standalone/oci-archive.js";
@@ -184,6 +184,14 @@ describe("a node that runs short", () => {
     await until("hog", isReady, "Ready");
     const { uid = "" } = done?.metadata ?? {};
     assert.equal((await runtime.containers(uid)).length, 1);
+    // The phase may be shown first: what a pod leaves is reclaimed when its sandbox is stopped, too.
+    await waitFor(
+      async () => (await runtime.sandboxes(uid)).every(({ state }) => state === PodSandboxState.SANDBOX_NOTREADY),
+      {
+        what: "the sandbox of done to stop",
+        timeoutMs: PATIENCE_MS,
+      },
+    );
     await fill(
       join(emptyDirOf(node, hog.metadata.uid ?? "", "data"), "filler"),
       400 * MIB - (await taken()) - 50 * MIB,
