@@ -88,7 +88,7 @@ class TestRun {
     const onAbort = (): void => void Promise.allSettled(this.lanes.map(({ lane }) => lane.stop()));
     this.signal.addEventListener("abort", onAbort);
     try {
-      const { together, alone } = plan(this.jobs);
+      const { together, alone } = plan(this.jobs, this.options.isSlow);
       await this.runTogether(together);
       for (const job of alone) {
         if (this.options.budget.isOver()) break;

@@ -31,10 +31,17 @@ function runsAlone({ name }: Job): boolean {
   return ALONE.some(({ part }) => name.startsWith(part));
 }
 
-/** The jobs that may run side by side, in the order in which lanes take them; and those that run alone afterwards. */
-export function plan(jobs: readonly Job[]): { together: Job[]; alone: Job[] } {
+/**
+ * The jobs that may run side by side, in the order in which lanes take them; and those that run alone afterwards. On a
+ * slow machine the longest come last: where time is short, many files run and few are left out.
+ */
+export function plan(jobs: readonly Job[], isSlow: boolean): { together: Job[]; alone: Job[] } {
   const together = jobs.filter((job) => !runsAlone(job));
-  const place = ({ name }: Job): number => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length);
+  const place = ({ name }: Job): number => {
+    const at = LONGEST.indexOf(name);
+    if (isSlow) return at < 0 ? 0 : LONGEST.length - at;
+    return at < 0 ? LONGEST.length : at;
+  };
   return { together: together.toSorted((a, b) => place(a) - place(b)), alone: jobs.filter(runsAlone) };
 }
 
@@ -52,7 +59,7 @@ export type Chain = readonly (readonly LaneKind[])[];
 /**
  * The lanes of all jobs that run side by side, as chains that begin at once. Lanes of the runtime that most files have
  * follow the machines and the variants, for the files that still wait: otherwise up to a half of the processors' time
- * is idle then. Emulated machines take as much as two lanes: on a slow machine the variants follow them.
+ * is idle then. Emulated machines take as much as two lanes: on a slow machine they follow the variants.
  */
 export function planLanes(
   jobs: readonly Job[],
@@ -76,6 +83,6 @@ export function planLanes(
     ...lanes("plain", processors + 1).map((kind) => [[kind]]),
     // Tests with containers mostly wait.
     ...(most === undefined ? [] : lanes(most, Math.max(2, processors)).map((kind) => [[kind]])),
-    ...(isSlow ? after([...machines, ...inTurn], 1) : [...after(machines, 2), ...after(inTurn, 1)]),
+    ...(isSlow ? after([...inTurn, ...machines], 1) : [...after(machines, 2), ...after(inTurn, 1)]),
   ];
 }

@@ -3,8 +3,8 @@
 
 import { SetupProblem } from "../../tools/standalone/problem.js";
 
-/** Part of the time for files that run side by side; the others measure or exhaust the machine, and come after. */
-const SHARE_TOGETHER = 0.75;
+/** At the end of the time for files that measure or exhaust the machine: they come after the others. */
+const MINUTES_ALONE = 10;
 
 export interface TimeBudget {
   /** True once no further file that runs beside others may begin. */
@@ -20,6 +20,6 @@ export interface TimeBudget {
 export function timeBudget(minutes: string | undefined, elapsedMs: () => number): TimeBudget {
   const total = minutes === undefined || minutes === "" ? Infinity : Number(minutes);
   if (!(total > 0)) throw new SetupProblem(`NODELET_TEST_MINUTES=${minutes}: it is a number of minutes above 0`);
-  const isAfter = (share: number) => (): boolean => elapsedMs() >= total * 60_000 * share;
-  return { isOverTogether: isAfter(SHARE_TOGETHER), isOver: isAfter(1) };
+  const isAfter = (end: number) => (): boolean => elapsedMs() >= end * 60_000;
+  return { isOverTogether: isAfter(Math.max(total / 2, total - MINUTES_ALONE)), isOver: isAfter(total) };
 }

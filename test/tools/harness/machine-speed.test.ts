@@ -15,7 +15,7 @@ describe("the deadlines on a machine that starts processes slowly", () => {
 });
 
 describe("the time of a run", () => {
-  test("files beside others begin in its first three quarters, and files alone until its end", () => {
+  test("files beside others begin until ten minutes before its end, and files alone until its end", () => {
     let minutes = 0;
     const budget = timeBudget("40", () => minutes * 60_000);
     const answers = [0, 29, 30, 39, 40].map((now) => {

@@ -63,7 +63,7 @@ describe("the closing lines", () => {
 describe("the order of the files", () => {
   test("files that measure the machine come last, alone", () => {
     const jobs = [job("hostile/tenant", "hostile"), job("integration/probes"), job("integration/eviction")];
-    const { together, alone } = plan(jobs);
+    const { together, alone } = plan(jobs, false);
     assert.deepEqual(
       together.map(({ name }) => name),
       ["integration/probes"],
@@ -76,8 +76,21 @@ describe("the order of the files", () => {
   test("files that take minutes come first in their lanes, the others keep their order", () => {
     const names = ["integration/b", "integration/a", "faults/threads", "cluster/dynamic-config"];
     assert.deepEqual(
-      plan(names.map((name) => job(name))).together.map(({ name }) => name),
+      plan(
+        names.map((name) => job(name)),
+        false,
+      ).together.map(({ name }) => name),
       ["cluster/dynamic-config", "faults/threads", "integration/b", "integration/a"],
+    );
+  });
+  test("files that take minutes come last on a slow machine, the longest of them at the end", () => {
+    const names = ["faults/threads", "integration/b", "cluster/dynamic-config", "integration/a"];
+    assert.deepEqual(
+      plan(
+        names.map((name) => job(name)),
+        true,
+      ).together.map(({ name }) => name),
+      ["integration/b", "integration/a", "faults/threads", "cluster/dynamic-config"],
     );
   });
   test("lanes of other runtimes and other Nodes run one after the other, and then one of containerd; after machines two", () => {
@@ -106,7 +119,7 @@ describe("the order of the files", () => {
     assert.deepEqual(planLanes(all, { processors: 2, isSlow: true }), [
       [["containerd"]],
       [["containerd"]],
-      [["machine"], ["containerd2"], ["docker"], ["node22"], ["containerd"]],
+      [["containerd2"], ["docker"], ["node22"], ["machine"], ["containerd"]],
     ]);
     assert.deepEqual(planLanes([...of("plain", 5), ...of("machine", 1)], { processors: 2, isSlow: false }), [
       [["plain"]],
