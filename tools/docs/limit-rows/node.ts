@@ -4,7 +4,7 @@ import { SIZE_LIMIT as CONFIG_SIZE_LIMIT, SUM_LIMIT } from "../../../src/main/co
 import { SIZE_LIMIT as LOAD_CONFIG_SIZE_LIMIT } from "../../../src/main/containers/images/credential-providers/load-config.js";
 import { CREDENTIALS_FILE_LIMIT } from "../../../src/main/containers/images/keyring/node-files.js";
 import { MAX_WATCHERS } from "../../../src/main/node/pods-api/server.js";
-import { QUEUE_LIMIT } from "../../../src/main/pods/events/sink/event-sink.js";
+import { QUEUE_LIMIT } from "../../../src/main/pods/events/sink/event-line.js";
 import { MAX_SUM_BYTES } from "../../../src/main/pods/sync/pod-records.js";
 import { MAX_ENTRIES } from "../../../src/main/process/unix/command-io.js";
 import { MAX_DEVICES as DECODE_DEVICES_MAX_DEVICES } from "../../../src/main/resources/devices/decode-devices.js";
@@ -413,7 +413,7 @@ export const NODE_LIMITS: LimitRows = {
       upstream: "none",
     },
     {
-      of: ["src/main/pods/events/sink/event-sink.ts", "QUEUE_LIMIT"],
+      of: ["src/main/pods/events/sink/event-line.ts", "QUEUE_LIMIT"],
       value: QUEUE_LIMIT,
       unit: "events",
       what: "events that wait for the API server",

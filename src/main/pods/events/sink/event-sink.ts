@@ -1,6 +1,7 @@
-// Sends events to the API server one by one, as client-go's recorder. It creates a new event and patches a repeated
-// one. An event that the server refuses is dropped; after a connection error the kubelet retries for two minutes.
-// Invariant: no caller waits for an event; the queue is bounded, the oldest is dropped first and counted.
+// Sends events to the API server one by one, as client-go's recorder, each when it is due (event-line.ts). It creates a
+// new event and patches a repeated one. An event that the server refuses is dropped; after a connection error the
+// kubelet retries for two minutes.
+// Invariant: no caller waits for an event; what is dropped is counted.
 
 import { Lifetime } from "../../../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
@@ -17,10 +18,12 @@ import type { ApiClient } from "../../../../shared/kubernetes/api/client/port.js
 import type { Event } from "../../../../shared/kubernetes/api/event.js";
 import { errorText } from "../../../../shared/telemetry/log/error-text.js";
 import { verbose, type Logger } from "../../../../shared/telemetry/log/logger.js";
+import { EventLine, keyOf, type Waiting } from "./event-line.js";
 
-export const QUEUE_LIMIT = 1000;
 const TRIES = 12;
 const RETRY_MS = 10_000;
+/** An end of the kubelet waits so long for events that are not sent yet. */
+const STOP_MS = 500;
 
 export interface EventSinkDeps {
   client: Pick<ApiClient, "create" | "patch">;
@@ -31,53 +34,60 @@ export interface EventSinkDeps {
   random?: () => number;
 }
 
-interface Waiting {
-  event: Event;
-  again: boolean;
-}
-
 export class EventSink {
-  /** By namespace and name: a repeat of a waiting event takes its place. */
-  private readonly queue = new Map<string, Waiting>();
+  private readonly line = new EventLine();
   private sending: Promise<void> | undefined;
+  /** Ends the wait until the first event is due. */
+  private rest = new AbortController();
+  /** Events are sent before they are due. */
+  private isHurried = false;
   private readonly lifetime = new Lifetime();
 
   constructor(private readonly deps: EventSinkDeps) {}
 
   put(event: Event, again: boolean): void {
     if (this.lifetime.hasEnded) return;
-    const key = keyOf(event);
-    const waiting = this.queue.get(key);
-    this.queue.set(key, { event, again: waiting === undefined ? again : waiting.again });
-    if (this.queue.size > QUEUE_LIMIT) {
-      const oldest = this.queue.keys().next();
-      if (oldest.done !== true) this.queue.delete(oldest.value);
-      this.deps.counters?.dropped("full");
-    }
+    if (!this.line.put(event, again, this.deps.clock.monotonic())) this.deps.counters?.dropped("full");
+    if (event.type === "Warning") this.rest.abort();
     this.sending ??= this.sendAll().finally(() => {
       this.sending = undefined;
     });
   }
 
+  /** Sends all events now. Resolves when each was sent or given up. */
   async idle(): Promise<void> {
+    this.isHurried = true;
+    this.rest.abort();
     await this.sending;
+    this.isHurried = false;
   }
 
-  /** Drops the waiting events. */
+  /** Sends what it can in half a second, and drops the others. */
   async stop(): Promise<void> {
+    const late = this.deps.clock.after(STOP_MS, () => this.end());
+    await this.idle();
+    late.cancel();
+    this.end();
+  }
+
+  private end(): void {
     this.lifetime.end();
-    this.queue.clear();
-    await this.sending;
+    this.line.clear();
   }
 
   /** Never rejects. */
   private async sendAll(): Promise<void> {
     for (;;) {
-      const next = this.queue.entries().next();
-      if (next.done === true) return;
-      const [key, waiting] = next.value;
-      this.queue.delete(key);
-      await this.deliver(waiting);
+      const { first } = this.line;
+      if (first === undefined) return;
+      const waitMs = first.dueAt - this.deps.clock.monotonic();
+      if (waitMs > 0 && !this.isHurried) {
+        this.rest = new AbortController();
+        await this.deps.clock.sleep(waitMs, this.rest.signal).then(...outcome);
+        continue;
+      }
+      this.line.take(first);
+      await this.deliver(first);
     }
   }
 
@@ -145,7 +155,3 @@ export class EventSink {
 
 /** true: it came; false: it was called off. */
 const outcome = [() => true, () => false] as const;
-
-function keyOf({ metadata }: Event): string {
-  return `${metadata.namespace}/${metadata.name}`;
-}

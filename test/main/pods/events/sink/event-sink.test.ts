@@ -10,6 +10,8 @@ import { keptLog } from "../../../../support/sources-kit.js";
 import { SteppedClock } from "../../../../support/stepped-clock.js";
 
 const QUEUE_LIMIT = 1000;
+/** The longest wait of a routine event. */
+const WHOLE_WAIT_MS = 2000;
 
 const turn = async (): Promise<void> => {
   for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));
@@ -50,13 +52,13 @@ function event(name: string, count = 1): Event {
 }
 
 test("an event is created, patched when repeated, and created again when the server has deleted it", async (t) => {
-  const { api, sink } = build(t);
+  const { api, sink, pass } = build(t);
   sink.put(event("a"), false);
-  await turn();
+  await pass(WHOLE_WAIT_MS);
   sink.put(event("a", 2), true);
-  await turn();
+  await pass(WHOLE_WAIT_MS);
   sink.put(event("b", 3), true);
-  await turn();
+  await pass(WHOLE_WAIT_MS);
   assert.deepEqual(api.calls, [
     "create events default/a",
     "patch events default/a",
@@ -72,7 +74,7 @@ test("repeated while it waits: sent once", async (t) => {
   sink.put(event("a"), false);
   sink.put(event("b"), false);
   sink.put(event("b", 2), true);
-  await turn();
+  await pass(WHOLE_WAIT_MS);
   api.fail = () => undefined;
   await pass(5000);
   assert.deepEqual(api.calls.slice(1), ["create events default/a", "create events default/b"]);
@@ -83,7 +85,7 @@ test("a server that is away: twelve tries, then the next one", async (t) => {
   api.fail = away;
   sink.put(event("a"), false);
   sink.put(event("b"), false);
-  await turn();
+  await pass(WHOLE_WAIT_MS);
   for (let i = 0; i < 12; i++) await pass(10_000);
   assert.equal(api.calls.filter((call) => call.endsWith("/a")).length, 12);
   assert.deepEqual(counted, ["unreachable"]);
@@ -93,33 +95,71 @@ test("a server that is away: twelve tries, then the next one", async (t) => {
 });
 
 test("an event that the server refuses is dropped at once; in a terminating namespace that is no error", async (t) => {
-  const { api, sink, counted, errors } = build(t);
+  const { api, sink, counted, pass, errors } = build(t);
   const refusals = new Map([
     ["a", new ApiError(403, "Forbidden", "not yours")],
     ["b", new ApiError(403, "Forbidden", "it goes", { causes: [{ reason: "NamespaceTerminating" }] })],
   ]);
   api.fail = (call) => refusals.get(call.slice(-1));
   for (const name of ["a", "b", "c"]) sink.put(event(name), false);
-  await turn();
+  await pass(WHOLE_WAIT_MS);
   assert.deepEqual(counted, ["refused", "refused", "sent"]);
   assert.deepEqual(errors(), ["the API server rejected event default/a: not yours"]);
 });
 
 test("the queue is bounded: the oldest goes", async (t) => {
-  const { api, sink, counted } = build(t);
+  const { api, sink, counted, pass } = build(t);
   let open = (): void => undefined;
   api.gate = new Promise((resolve) => {
     open = resolve;
   });
   sink.put(event("first"), false);
-  await turn();
+  await pass(WHOLE_WAIT_MS);
   for (let i = 0; i <= QUEUE_LIMIT; i++) sink.put(event(`e${i}`), false);
   assert.deepEqual(counted, ["full"]);
   open();
+  await pass(WHOLE_WAIT_MS);
   for (let i = 0; i < 300; i++) await turn();
   assert.equal(counted.filter((one) => one === "sent").length, QUEUE_LIMIT + 1);
   assert.equal(
     api.calls.some((call) => call.endsWith("/e0")),
     false,
   );
+});
+
+test("routine events wait longer the more of them wait, in their order; a warning goes at once", async (t) => {
+  const { api, sink, pass } = build(t);
+  sink.put(event("a"), false);
+  await pass(499);
+  assert.equal(api.calls.length, 0);
+  sink.put({ ...event("bad"), type: "Warning" }, false);
+  await turn();
+  assert.deepEqual(api.calls, ["create events default/bad"]);
+  await pass(1);
+  assert.equal(api.calls.at(-1), "create events default/a");
+  for (let at = 0; at < 100; at++) sink.put(event(`e${at}`), false);
+  await pass(500);
+  assert.equal(api.calls.length, 3);
+  await pass(250);
+  assert.equal(api.calls.length, 13);
+  await pass(WHOLE_WAIT_MS - 750);
+  assert.deepEqual(
+    api.calls.slice(2),
+    Array.from({ length: 100 }, (_, at) => `create events default/e${at}`),
+  );
+});
+
+test("a stop sends the events that wait, and ends without a server", async (t) => {
+  const { api, sink } = build(t);
+  sink.put(event("a"), false);
+  await sink.stop();
+  assert.deepEqual(api.calls, ["create events default/a"]);
+  const other = build(t);
+  other.api.fail = away;
+  other.sink.put(event("b"), false);
+  const stopped = other.sink.stop();
+  await turn();
+  await other.pass(500);
+  await stopped;
+  assert.deepEqual(other.api.calls, ["create events default/b"]);
 });
