@@ -218,9 +218,10 @@ export class Caller {
     const deadlineMs = deadlineFor(verb, timeoutSecondsOf(request), this.#options.runtimeRequestTimeoutMs);
     const { signal, urgent, onSent, deadlineMs: totalMs } = options ?? {};
     const { endpoint } = this.#options;
-    if (totalMs !== undefined && !(totalMs >= 0)) {
+    const limitMs = totalMs ?? deadlineMs;
+    if (limitMs !== undefined && !(limitMs >= 0)) {
       const about = { verb, subject: subjectOf(request), endpoint };
-      throw criError({ ...about, code: "INVALID_ARGUMENT", details: `a deadline of ${totalMs} ms can't be kept` });
+      throw criError({ ...about, code: "INVALID_ARGUMENT", details: `a deadline of ${limitMs} ms can't be kept` });
     }
     return { verb, request, endpoint, signal, deadlineMs, totalMs, urgent, onSent };
   }
