@@ -7,11 +7,11 @@ import type { MonotonicTime } from "../../../../shared/base/clock/moments.js";
 import type { Event } from "../../../../shared/kubernetes/api/event.js";
 
 export const QUEUE_LIMIT = 1000;
-/** A routine event waits so long, */
+/** Wait of a routine event while no other waits. */
 const WAIT_MS = 500;
-/** so much longer for each event that waits already, */
+/** Added for each event that waits already. */
 const WAIT_FOR_EACH_MS = 25;
-/** and so long in all. */
+/** Upper bound of the sum. */
 const WHOLE_WAIT_MS = 2000;
 
 export interface Waiting {
@@ -40,18 +40,14 @@ export class EventLine {
     const waitMs = isWarning ? 0 : Math.min(WHOLE_WAIT_MS, WAIT_MS + WAIT_FOR_EACH_MS * this.size);
     line.set(key, { event, again: waiting?.again ?? again, dueAt: waiting?.dueAt ?? now + waitMs });
     if (this.size <= QUEUE_LIMIT) return true;
-    const fullest = this.routine.size > 0 ? this.routine : this.warnings;
-    for (const oldest of fullest.keys()) {
-      fullest.delete(oldest);
-      break;
-    }
+    const oldest = firstOf(this.routine) ?? firstOf(this.warnings);
+    if (oldest !== undefined) this.take(oldest);
     return false;
   }
 
   /** The next event: a warning, or the oldest routine one, due or not. It stays in the line. */
   get first(): Waiting | undefined {
-    for (const line of [this.warnings, this.routine]) for (const waiting of line.values()) return waiting;
-    return undefined;
+    return firstOf(this.warnings) ?? firstOf(this.routine);
   }
 
   /** Takes an event out of the line. */
@@ -64,6 +60,10 @@ export class EventLine {
     this.warnings.clear();
     this.routine.clear();
   }
+}
+
+function firstOf(line: ReadonlyMap<string, Waiting>): Waiting | undefined {
+  return line.values().next().value;
 }
 
 export function keyOf({ metadata }: Event): string {

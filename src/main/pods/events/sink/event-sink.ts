@@ -1,7 +1,7 @@
 // Sends events to the API server one by one, as client-go's recorder, each when it is due (event-line.ts). It creates a
 // new event and patches a repeated one. An event that the server refuses is dropped; after a connection error the
 // kubelet retries for two minutes.
-// Invariant: no caller waits for an event; what is dropped is counted.
+// Invariant: no caller waits for an event; dropped events are counted.
 
 import { Lifetime } from "../../../../shared/base/abort/lifetime.js";
 import type { Clock } from "../../../../shared/base/clock/clock.js";
