@@ -44,8 +44,6 @@ export class Environment {
   constructor(
     private readonly root: string,
     private readonly run: Run,
-    /** Factor of the deadlines of tests on this machine. */
-    private readonly slowness: number,
   ) {}
 
   /** Installs and makes what the lanes of these jobs share. @throws SetupProblem */
@@ -70,14 +68,16 @@ export class Environment {
     if (kinds.has("machine")) await makeMachineImages(this.root);
   }
 
-  /** Makes a lane of its own. `name` is part of its namespace's name. */
-  async open(kind: LaneKind, name: string): Promise<OpenLane> {
+  /**
+   * Makes a lane of its own. `name` is part of its namespace's name, `slowness` the factor of its tests' deadlines.
+   */
+  async open(kind: LaneKind, name: string, slowness: number): Promise<OpenLane> {
     const node = await nodeForTests(this.root, kind);
     const path = [dirname(node), process.env["PATH"] ?? ""].join(delimiter);
     // What a test starts has the runtime of its lane.
     const containerd = kind === "containerd2" ? "newest" : "installed";
     // Emulated machines are slow, and slower beside other lanes.
-    const patience = PATIENCE * Math.max(this.slowness, kind === "machine" ? MACHINE_PATIENCE : 1);
+    const patience = PATIENCE * Math.max(slowness, kind === "machine" ? MACHINE_PATIENCE : 1);
     const env = {
       ...{ TMPDIR: this.tmpDir, PATH: path, NODELET_CONTAINERD: containerd },
       NODELET_PATIENCE: String(patience),

@@ -44,18 +44,20 @@ export async function main(jobs: readonly Job[]): Promise<number> {
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   const began = performance.now();
   const budget = timeBudget(process.env["NODELET_TEST_MINUTES"], () => performance.now() - began);
-  const slowness = measureSlowness();
-  if (slowness > 1) console.log(`processes start ${slowness} times as slowly as usual: deadlines are as much longer`);
   const run = await openRun((line) => process.stderr.write(`${line}\n`));
   try {
-    const environment = new Environment(ROOT, run, slowness);
+    const environment = new Environment(ROOT, run);
     await environment.prepare(jobs);
     if (process.env["NODELET_TEST_PREPARE"] === "1") {
       await environment.provide(jobs);
       return 0;
     }
-    const outcomes = await new TestRun(jobs, { environment, budget, isSlow: isSlow(slowness) }, stop.signal).run();
-    const leftOut = jobs.filter((job) => !outcomes.some((outcome) => outcome.job === job));
+    const slowness = measureSlowness();
+    if (slowness > 1) console.log(`processes start ${slowness} times as slowly as usual: deadlines are as much longer`);
+    const outcomes = await new TestRun(jobs, { environment, budget, slowness }, stop.signal).run();
+    const ran = new Set(outcomes.map(({ job }) => job));
+    // After Ctrl-C time is no reason.
+    const leftOut = stop.signal.aborted ? [] : jobs.filter((job) => !ran.has(job));
     console.log(summary({ outcomes, leftOut }, { seconds: (performance.now() - began) / 1000, keptIn: KEPT }));
     if (stop.signal.aborted) return 130;
     return outcomes.length > 0 && !outcomes.some(hasFailed) ? 0 : 1;
@@ -68,7 +70,8 @@ export async function main(jobs: readonly Job[]): Promise<number> {
 interface TestRunOptions {
   environment: Environment;
   budget: TimeBudget;
-  isSlow: boolean;
+  /** Factor of deadlines on this machine. */
+  slowness: number;
 }
 
 class TestRun {
@@ -88,12 +91,10 @@ class TestRun {
     const onAbort = (): void => void Promise.allSettled(this.lanes.map(({ lane }) => lane.stop()));
     this.signal.addEventListener("abort", onAbort);
     try {
-      const { together, alone } = plan(this.jobs, this.options.isSlow);
+      const { together, alone } = plan(this.jobs, this.isSlow);
       await this.runTogether(together);
-      for (const job of alone) {
-        if (this.options.budget.isOver()) break;
-        await this.runAlone([job], (_, first) => this.outcomes.push({ job, first }));
-      }
+      const isOver = (): boolean => this.options.budget.isOver();
+      await this.runAlone(alone, isOver, (job, first) => this.outcomes.push({ job, first }));
       await this.runFailedAgain();
     } finally {
       this.signal.removeEventListener("abort", onAbort);
@@ -112,18 +113,15 @@ class TestRun {
         await Promise.all(stage.map(work));
       }
     };
-    await Promise.all(
-      planLanes(jobs, { processors: this.machine.processors, isSlow: this.options.isSlow }).map(inTurn),
-    );
+    await Promise.all(planLanes(jobs, { processors: this.machine.processors, isSlow: this.isSlow }).map(inTurn));
   }
 
   /** One lane from its start to the end of its kind's files. */
   private async work(kind: LaneKind, name: string, waiting: Job[]): Promise<void> {
-    const { environment, budget } = this.options;
+    const { budget } = this.options;
     const isOver = (): boolean => waiting.length === 0 || this.signal.aborted || budget.isOverTogether();
     if (isOver()) return;
-    const open = await environment.open(kind, name);
-    this.lanes.push(open);
+    const open = await this.open(kind, name);
     while (!isOver()) {
       // Emulated machines are the longest lane: they never wait for the others.
       if (kind !== "machine") await waitForRoom(() => this.running > 0 && !this.signal.aborted, this.machine);
@@ -132,14 +130,26 @@ class TestRun {
     }
   }
 
-  private async runAlone(jobs: readonly Job[], take: (job: Job, result: FileResult) => void): Promise<void> {
+  private async open(kind: LaneKind, name: string): Promise<OpenLane> {
+    const { environment, slowness } = this.options;
+    const open = await environment.open(kind, name, slowness);
+    this.lanes.push(open);
+    return open;
+  }
+
+  private get isSlow(): boolean {
+    return isSlow(this.options.slowness);
+  }
+
+  private async runAlone(
+    jobs: readonly Job[],
+    isOver: () => boolean,
+    take: (job: Job, result: FileResult) => void,
+  ): Promise<void> {
     for (const job of jobs) {
-      if (this.signal.aborted) return;
-      let open = this.lanes.find(({ lane }) => lane.kind === job.lane);
-      if (open === undefined) {
-        open = await this.options.environment.open(job.lane, `${job.lane}-alone`);
-        this.lanes.push(open);
-      }
+      if (this.signal.aborted || isOver()) return;
+      const open =
+        this.lanes.find(({ lane }) => lane.kind === job.lane) ?? (await this.open(job.lane, `${job.lane}-alone`));
       take(job, await this.runJob(open, job));
     }
   }
@@ -148,7 +158,8 @@ class TestRun {
     const failed = this.outcomes.filter(hasFailed).map(({ job }) => job);
     const again = retries(this.jobs, failed);
     if (again.length > 0) console.log(`\n${again.length} files failed: each runs once more, alone`);
-    await this.runAlone(again, (job, second) => {
+    const never = (): boolean => false;
+    await this.runAlone(again, never, (job, second) => {
       const outcome = this.outcomes.find((one) => one.job === job);
       if (outcome !== undefined) outcome.second = second;
     });

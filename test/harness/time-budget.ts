@@ -15,7 +15,7 @@ export interface TimeBudget {
 
 /**
  * `minutes` is NODELET_TEST_MINUTES; without it time has no end. `elapsedMs` counts from the start of the run.
- * @throws SetupProblem for what is no positive number
+ * @throws SetupProblem for a text that is not a positive number
  */
 export function timeBudget(minutes: string | undefined, elapsedMs: () => number): TimeBudget {
   const total = minutes === undefined || minutes === "" ? Infinity : Number(minutes);

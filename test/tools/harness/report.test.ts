@@ -61,6 +61,10 @@ describe("the closing lines", () => {
 });
 
 describe("the order of the files", () => {
+  const orderOf = (names: readonly string[], isSlow: boolean): string[] => {
+    const jobs = names.map((name) => job(name));
+    return plan(jobs, isSlow).together.map(({ name }) => name);
+  };
   test("files that measure the machine come last, alone", () => {
     const jobs = [job("hostile/tenant", "hostile"), job("integration/probes"), job("integration/eviction")];
     const { together, alone } = plan(jobs, false);
@@ -75,23 +79,21 @@ describe("the order of the files", () => {
   });
   test("files that take minutes come first in their lanes, the others keep their order", () => {
     const names = ["integration/b", "integration/a", "faults/threads", "cluster/dynamic-config"];
-    assert.deepEqual(
-      plan(
-        names.map((name) => job(name)),
-        false,
-      ).together.map(({ name }) => name),
-      ["cluster/dynamic-config", "faults/threads", "integration/b", "integration/a"],
-    );
+    assert.deepEqual(orderOf(names, false), [
+      "cluster/dynamic-config",
+      "faults/threads",
+      "integration/b",
+      "integration/a",
+    ]);
   });
   test("files that take minutes come last on a slow machine, the longest of them at the end", () => {
     const names = ["faults/threads", "integration/b", "cluster/dynamic-config", "integration/a"];
-    assert.deepEqual(
-      plan(
-        names.map((name) => job(name)),
-        true,
-      ).together.map(({ name }) => name),
-      ["integration/b", "integration/a", "faults/threads", "cluster/dynamic-config"],
-    );
+    assert.deepEqual(orderOf(names, true), [
+      "integration/b",
+      "integration/a",
+      "faults/threads",
+      "cluster/dynamic-config",
+    ]);
   });
   test("lanes of other runtimes and other Nodes run one after the other, and then one of containerd; after machines two", () => {
     const of = (lane: Job["lane"], count: number): Job[] =>
