@@ -23,11 +23,11 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 
 /** Files that are read only. */
-const FIGURES: Readonly<Record<string, string>> = {
+const FIGURES: Readonly<Record<string, string | ((directory: Inode) => string)>> = {
   "cgroup.controllers": CONTROLLERS,
   "cpu.stat": "usage_usec 1000000",
-  "memory.current": "1000000",
-  "memory.stat": "anon 1000000\ninactive_file 0",
+  "memory.current": (directory) => `${memoryBelow(directory)}`,
+  "memory.stat": (directory) => `anon ${memoryBelow(directory)}\ninactive_file 0`,
   "memory.events": "oom 0\noom_kill 0",
   "pids.current": "1",
 };
@@ -36,7 +36,9 @@ const FIGURES: Readonly<Record<string, string>> = {
 const FIRST_PID = 10_000_000;
 let pids = 0;
 
-/** Bytes that a container or sandbox uses; each takes as much as the text above says where nothing else is known. */
+/** Bytes that a cgroup uses on a node where the use of containers is not simulated. */
+const USUAL_BYTES = 1_000_000;
+/** Bytes that a container or sandbox uses. */
 let memoryOf: ((id: string) => number) | undefined;
 
 /** Pids by the id of their container or sandbox. */
@@ -48,13 +50,14 @@ export function onCgroupKill(kill: (id: string) => void): void {
   killers.add(kill);
 }
 
-/** `use` tells the bytes that a container or sandbox uses. */
-export function onMemoryRead(use: (id: string) => number): void {
+/** From now on a container or sandbox uses as many bytes as `use` returns. */
+export function simulateMemory(use: (id: string) => number): void {
   memoryOf = use;
 }
 
-function memoryBelow(directory: Inode, use: (id: string) => number): number {
-  return membersBelow(directory).reduce((sum, id) => sum + use(id), 0);
+function memoryBelow(directory: Inode): number {
+  const use = memoryOf;
+  return use === undefined ? USUAL_BYTES : membersBelow(directory).reduce((sum, id) => sum + use(id), 0);
 }
 
 /** Makes a new directory a cgroup. */
@@ -77,10 +80,9 @@ export function fillCgroup(directory: Inode): void {
       },
     );
   }
-  for (const [name, text] of Object.entries(FIGURES)) file(name, () => text);
-  const fixed = { current: FIGURES["memory.current"] ?? "", stat: FIGURES["memory.stat"] ?? "" };
-  file("memory.current", () => (memoryOf === undefined ? fixed.current : `${memoryBelow(directory, memoryOf)}`));
-  file("memory.stat", () => (memoryOf === undefined ? fixed.stat : `anon ${memoryBelow(directory, memoryOf)}`));
+  for (const [name, text] of Object.entries(FIGURES)) {
+    file(name, typeof text === "string" ? () => text : () => text(directory));
+  }
   const given = new Set<string>();
   file(
     "cgroup.subtree_control",

@@ -1,11 +1,14 @@
 // A pod is evicted only while the node is short of memory, the one that exceeds its requests by most, and one at a
 // time. The pressure is over when the shortage is.
 
+import { podRequests, sumOf } from "../../../src/shared/kubernetes/api/pod-requests.js";
+import type { PodSpec } from "../../../src/shared/kubernetes/api/pod.js";
+import { value } from "../../../src/shared/kubernetes/api/quantity.js";
 import { ContainerEventType, ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { kernel } from "../kernel/kernel.js";
 import { NODE_NAME } from "../world/api.js";
 import type { MemoryUse } from "../world/memory-use.js";
-import { podNameOf, type PodFacts } from "../world/pod-facts.js";
+import { plainName, podNameOf, type PodFacts } from "../world/pod-facts.js";
 import type { World } from "../world/world.js";
 import type { Broken, Invariant } from "./invariant.js";
 
@@ -17,12 +20,7 @@ const WAIT_MS = 30_000;
 const RELIEF_MS = 60_000;
 /** Use that did not change for so long is known to the kubelet. */
 const STEADY_MS = 60_000;
-/** Request of a container that has no memory of its own. */
-const REQUEST_MIB = 16;
-const CHANGES = {
-  STARTED: ContainerEventType.CONTAINER_STARTED_EVENT,
-  STOPPED: ContainerEventType.CONTAINER_STOPPED_EVENT,
-};
+const MIB = 1024 * 1024;
 const ORDER = /^evicting pod ([^_]+)_/;
 const REFUSED_ORDER = /^pod ([^_]+)_\S+ is critical; cannot evict it$/;
 const REJECTION = /^event Evicted of pod ([^_]+)_\S+: The node had condition: \[(.*)\]/;
@@ -38,8 +36,8 @@ export const evictionsHaveReasons: Invariant = {
     const evictions = new Evictions(world, memory, broken);
     memory.onEnd.add((beganAt) => evictions.shortageEnds(beganAt));
     world.onLog.add(({ msg }) => {
-      const name = ORDER.exec(msg)?.[1];
-      if (name !== undefined) evictions.ordered(podNameOf({ "io.kubernetes.pod.name": name }));
+      const name = evictedPod(msg);
+      if (name !== undefined) evictions.ordered(name);
       const refused = REFUSED_ORDER.exec(msg)?.[1];
       if (refused !== undefined) broken("the eviction thread orders a critical pod away", refused);
       const [, rejected, pressures] = REJECTION.exec(msg) ?? [];
@@ -57,6 +55,12 @@ export const evictionsHaveReasons: Invariant = {
   },
 };
 
+/** The pod whose eviction a line of the kubelet's log reports. */
+export function evictedPod(message: string): string | undefined {
+  const name = ORDER.exec(message)?.[1];
+  return name === undefined ? undefined : plainName(name);
+}
+
 class Evictions {
   private last: { name: string; at: number } | undefined;
   /** When a container of the pod started or ended last, by the pod's name. */
@@ -67,9 +71,10 @@ class Evictions {
     private readonly memory: MemoryUse,
     private readonly broken: Broken,
   ) {
-    const { STARTED, STOPPED } = CHANGES;
+    const { CONTAINER_STARTED_EVENT, CONTAINER_STOPPED_EVENT } = ContainerEventType;
+    const changes = [CONTAINER_STARTED_EVENT, CONTAINER_STOPPED_EVENT];
     world.runtime.state.eventListeners.add(({ containerId, containerEventType }) => {
-      if (containerEventType !== STARTED && containerEventType !== STOPPED) return;
+      if (!changes.includes(containerEventType)) return;
       const { labels = {} } = world.runtime.state.containers.get(containerId)?.config ?? {};
       this.changedAt.set(podNameOf(labels), kernel.monotonic);
     });
@@ -88,17 +93,18 @@ class Evictions {
     const { memory, world, broken } = this;
     const now = kernel.monotonic;
     const pod = world.facts.pods.get(name);
-    if (pod !== undefined) this.checkRank(name, pod);
-    if (pod !== undefined) pod.disturbedAt = now;
+    if (pod !== undefined) {
+      this.checkRank(name, pod);
+      pod.disturbedAt = now;
+    }
     if (now - memory.lastReadShortAt > LATE_MS) broken("the pod is evicted without a shortage of memory", name);
     if (pod?.shape.isStatic === true) broken("a static pod is evicted", name);
     const { last } = this;
     this.last = { name, at: now };
-    if (last !== undefined && last.name !== name && now - last.at < WAIT_MS && this.runs(last.name)) {
-      // A new kubelet does not know of orders of the one before.
-      if ((world.facts.startedAt ?? Infinity) < last.at)
-        broken(`the pod is evicted while ${last.name}, evicted ${now - last.at} ms before, still runs`, name);
-    }
+    if (last === undefined || last.name === name || now - last.at >= WAIT_MS || !this.runs(last.name)) return;
+    // A new kubelet does not know of orders of the one before.
+    if ((world.facts.startedAt ?? Infinity) >= last.at) return;
+    broken(`the pod is evicted while ${last.name}, evicted ${now - last.at} ms before, still runs`, name);
   }
 
   /** No pod whose use was steady exceeds its requests by more. */
@@ -119,9 +125,8 @@ class Evictions {
   }
 
   private excess(name: string, { shape }: PodFacts): number {
-    const containers = [...asList(shape.spec["containers"]), ...asList(shape.spec["initContainers"])];
-    const requested = containers.reduce((sum, one) => sum + (shape.memory?.[one.name] ?? REQUEST_MIB), 0);
-    return this.memory.ofPod(name) - requested;
+    const requested = value(sumOf(podRequests({ spec: shape.spec as unknown as PodSpec }), "memory"));
+    return this.memory.ofPod(name) - Number(requested) / MIB;
   }
 
   /** Pods of the API that run, and that nothing ends. */
@@ -137,8 +142,4 @@ class Evictions {
       ({ config, status }) => podNameOf(config.labels) === name && status.state === ContainerState.CONTAINER_RUNNING,
     );
   }
-}
-
-function asList(containers: unknown): { name: string }[] {
-  return (containers ?? []) as { name: string }[];
 }

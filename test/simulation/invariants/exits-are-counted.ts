@@ -2,7 +2,7 @@
 // that was made and not started before its kubelet was killed counts too, as upstream's.
 
 import { ContainerEventType } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { podNameOf } from "../world/pod-facts.js";
+import { plainName, podNameOf } from "../world/pod-facts.js";
 import type { Invariant } from "./invariant.js";
 
 export const exitsAreCounted: Invariant = {
@@ -26,7 +26,7 @@ export const exitsAreCounted: Invariant = {
       const known = new Set<string>();
       for (const { metadata, status } of api.store.list("pods", "default")) {
         known.add(metadata.uid ?? "");
-        const pod = facts.pods.get(podNameOf({ "io.kubernetes.pod.name": metadata.name }));
+        const pod = facts.pods.get(plainName(metadata.name));
         // A pod that comes back under its UID goes on with the count of its logs, if it comes soon enough.
         if (pod?.deletedAt !== undefined || pod?.shape.uid !== undefined) continue;
         // An edit may give a static pod an earlier form, and so the UID of that form.

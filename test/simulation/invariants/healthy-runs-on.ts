@@ -4,7 +4,7 @@
 
 import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { kernel } from "../kernel/kernel.js";
-import { podNameOf } from "../world/pod-facts.js";
+import { plainName, podNameOf } from "../world/pod-facts.js";
 import { scriptOf } from "../world/scripts.js";
 import type { World } from "../world/world.js";
 import type { Invariant } from "./invariant.js";
@@ -34,7 +34,7 @@ export const healthyRunsOn: Invariant = {
     world.onLog.add(({ msg }) => {
       // The event of a pod with many events is dropped: it has its share of them.
       const name = /^pod ([^_]+)_\S+ is preempted by critical pod /.exec(msg)?.[1];
-      const preempted = world.facts.pods.get(podNameOf({ "io.kubernetes.pod.name": name ?? "" }));
+      const preempted = world.facts.pods.get(plainName(name ?? ""));
       if (preempted !== undefined) preempted.disturbedAt = kernel.monotonic;
     });
     return undefined;

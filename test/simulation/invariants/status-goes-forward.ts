@@ -1,6 +1,6 @@
 // The status in the API never goes back: restart counts grow, and a container that has terminated does not run again.
 
-import { podNameOf } from "../world/pod-facts.js";
+import { plainName } from "../world/pod-facts.js";
 import type { Invariant } from "./invariant.js";
 
 interface Seen {
@@ -31,7 +31,7 @@ export const statusGoesForward: Invariant = {
         const known = seen.get(key) ?? { restarts: 0, terminated: new Set<string>() };
         seen.set(key, known);
         const { restartCount = 0, containerID = "", state } = status;
-        const pod = facts.pods.get(podNameOf({ "io.kubernetes.pod.name": name }));
+        const pod = facts.pods.get(plainName(name));
         if (restartCount < known.restarts && (pod === undefined || !facts.mayCountAnew(pod))) {
           broken(`the restart count of ${status.name} went from ${known.restarts} back to ${restartCount}`, name);
         }

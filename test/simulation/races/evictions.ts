@@ -1,5 +1,6 @@
 // Shortages of memory: which pods are evicted, and what an end of the kubelet changes.
 
+import { evictedPod } from "../invariants/evictions-have-reasons.js";
 import { kernel } from "../kernel/kernel.js";
 import type { PodShape } from "../plan/pod-shapes.js";
 import { PLAIN_NODE, SHORTAGE_FIELDS, withPodCgroups } from "../world/node-shape.js";
@@ -20,7 +21,7 @@ function using(name: string, mebibytes: number, more: Partial<Parameters<typeof 
 function evictedPods(world: World): { name: string; atMs: number }[] {
   const evicted: { name: string; atMs: number }[] = [];
   world.onLog.add(({ msg }) => {
-    const name = /^evicting pod ([^_]+)_/.exec(msg)?.[1];
+    const name = evictedPod(msg);
     if (name !== undefined) evicted.push({ name, atMs: kernel.monotonic });
   });
   return evicted;

@@ -2,7 +2,8 @@
 // and programs beside the pods take most of the rest at times.
 
 import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import { onMemoryRead } from "../disk/cgroup-inodes.js";
+import type { FakeContainer } from "../../fake-cri/state.js";
+import { simulateMemory } from "../disk/cgroup-inodes.js";
 import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
 import { MACHINE_MIB } from "./node-shape.js";
@@ -33,7 +34,7 @@ export class MemoryUse {
     private readonly runtime: SimulatedRuntime,
     private readonly facts: AllFacts,
   ) {
-    onMemoryRead((id) => this.ofContainer(id) * MIB);
+    simulateMemory((id) => this.ofContainer(this.runtime.state.containers.get(id)) * MIB);
     disk.kernelFile("/proc/meminfo", () => {
       if (this.isShort) this.lastReadShortAt = kernel.monotonic;
       const free = this.availableMiB * 1024;
@@ -59,9 +60,9 @@ export class MemoryUse {
     });
   }
 
-  /** MiB of the containers of a pod that run. */
+  /** MiB of a pod. */
   ofPod(name: string): number {
-    return this.running().reduce((sum, { id, pod }) => (pod === name ? sum + this.ofContainer(id) : sum), 0);
+    return this.sum((container) => podNameOf(container.config.labels) === name);
   }
 
   private get availableMiB(): number {
@@ -69,17 +70,16 @@ export class MemoryUse {
   }
 
   private podsMiB(): number {
-    return this.running().reduce((sum, { id }) => sum + this.ofContainer(id), 0);
+    return this.sum(() => true);
   }
 
-  private running(): { id: string; pod: string }[] {
-    return [...this.runtime.state.containers.values()]
-      .filter(({ status }) => status.state === ContainerState.CONTAINER_RUNNING)
-      .map(({ config, status }) => ({ id: status.id, pod: podNameOf(config.labels) }));
+  private sum(has: (container: FakeContainer) => boolean): number {
+    const all = [...this.runtime.state.containers.values()].filter(has);
+    return all.reduce((sum, container) => sum + this.ofContainer(container), 0);
   }
 
-  private ofContainer(id: string): number {
-    const container = this.runtime.state.containers.get(id);
+  /** 0 unless it runs. */
+  private ofContainer(container: FakeContainer | undefined): number {
     if (container?.status.state !== ContainerState.CONTAINER_RUNNING) return 0;
     const shape = this.facts.pods.get(podNameOf(container.config.labels))?.shape;
     return shape?.useMiB?.[container.config.metadata?.name ?? ""] ?? 0;

@@ -76,6 +76,10 @@ export class AllFacts {
 
 /** The pod's name without the node's, which static pods have at their end. */
 export function podNameOf(labels: Readonly<Record<string, string>>): string {
-  const name = labels["io.kubernetes.pod.name"] ?? "";
+  return plainName(labels["io.kubernetes.pod.name"] ?? "");
+}
+
+/** The name of an object in the API, without the node's. */
+export function plainName(name: string): string {
   return name.endsWith(`-${NODE_NAME}`) ? name.slice(0, -NODE_NAME.length - 1) : name;
 }

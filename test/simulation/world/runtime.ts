@@ -241,23 +241,3 @@ class ServedCall extends EventEmitter {
     this.reply.end();
   }
 }
-
-/** Calls that faults may meet. */
-export const FAILING_VERBS: readonly CriVerb[] = [
-  "RunPodSandbox",
-  "CreateContainer",
-  "StartContainer",
-  "StopContainer",
-  "RemoveContainer",
-  "StopPodSandbox",
-  "RemovePodSandbox",
-  "PodSandboxStatus",
-  "ContainerStatus",
-  "ListContainers",
-  "ListPodSandbox",
-  "PullImage",
-  "ImageStatus",
-  "ListImages",
-  "Status",
-  "UpdateContainerResources",
-];

@@ -25,7 +25,7 @@ import { PodChanges } from "./pod-changes.js";
 import { AllFacts } from "./pod-facts.js";
 import { servePods } from "./pod-servers.js";
 import { PrivateRegistries } from "./registry.js";
-import { FAILING_VERBS, SimulatedRuntime } from "./runtime.js";
+import { SimulatedRuntime } from "./runtime.js";
 
 /** systemd's pause before the next start. */
 const RESTART_MS = 1000;
@@ -356,7 +356,7 @@ export class World {
   /** All faults end. */
   private calm(): void {
     this.aims = [];
-    for (const verb of FAILING_VERBS) this.runtime.failpoints.set(verb, "off");
+    this.runtime.failpoints.clear();
     this.api.faults.clear();
     this.api.isUp = true;
     disk.fault = undefined;
