@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { messageOf } from "../../src/shared/base/errors/thrown.js";
 import { kernel } from "./kernel/kernel.js";
 import { Owner } from "./kernel/owner.js";
+import { sharedRead } from "./modules/shared-read.js";
 
 /** Runs until `ms` later, and gives the errors that callbacks threw. */
 async function runFor(ms: number): Promise<string[]> {
@@ -74,4 +75,22 @@ test("an owner that dies while it stalls runs nothing", async () => {
   kernel.after(kernel.world, 5, () => owner.kill());
   await runFor(20);
   assert.deepEqual(order, []);
+});
+
+test("a reading that the end of its process has cut off is not shared with the next process", async () => {
+  const [first, second] = [new Owner("first", kernel.world), new Owner("second", kernel.world)];
+  let readings = 0;
+  const read = sharedRead(() => {
+    readings++;
+    return new Promise<string>((resolve) => kernel.after(kernel.current, 5, () => resolve("the table")));
+  });
+  const seen: string[] = [];
+  const look = (owner: Owner): void =>
+    kernel.post(owner, () => void read().then((text) => seen.push(`${owner.name}: ${text}`)));
+  look(first);
+  kernel.after(kernel.world, 2, () => first.kill());
+  kernel.after(kernel.world, 10, () => look(second));
+  await runFor(30);
+  assert.deepEqual(seen, ["second: the table"]);
+  assert.equal(readings, 2);
 });

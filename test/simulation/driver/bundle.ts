@@ -33,6 +33,7 @@ const OWN_MODULES: ReadonlyMap<string, string> = new Map(
     ["kubernetes/plugins/bind-grpc.ts", "bind-grpc"],
     ["io/os/libc.ts", "libc"],
     ["io/os/inotify.ts", "inotify"],
+    ["base/turns/shared-read.ts", "shared-read"],
   ].map(([path = "", name = ""]) => [join(root, "src", "shared", path), name]),
 );
 
@@ -63,7 +64,9 @@ const replacements: Plugin = {
     );
     builder.onResolve({ filter: /^\.{1,2}\// }, ({ path, importer }) => {
       const name = OWN_MODULES.get(resolve(dirname(importer), path).replace(/\.js$/, ".ts"));
-      return name === undefined ? undefined : { path: replacement(name) };
+      // A replacement may use the file that it replaces.
+      if (name === undefined || importer === replacement(name)) return undefined;
+      return { path: replacement(name) };
     });
   },
 };
