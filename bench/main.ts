@@ -10,7 +10,8 @@ import { fileURLToPath } from "node:url";
 import { cachePath } from "../src/shared/io/code/code-cache.js";
 import { widenPath } from "../tools/standalone/exec.js";
 import { ensurePackages, missingPackages } from "../tools/standalone/packages.js";
-import { isSetupProblem, messageOf, SetupProblem } from "../tools/standalone/problem.js";
+import { isSetupProblem, SetupProblem } from "../tools/standalone/problem.js";
+import { programWords } from "../tools/standalone/program-words.js";
 import { step } from "../tools/standalone/progress.js";
 import { openRun } from "../tools/standalone/runs.js";
 import { compare, turns, type Side } from "./lib/against.js";
@@ -165,28 +166,16 @@ async function warnOfMissingCache(): Promise<void> {
   );
 }
 
-/** The command line as tools/usage/bench.mjs reads it, which `npm run bench` did before the build. */
-async function wantedFrom(args: readonly string[]): Promise<Wanted> {
-  const usage = new URL("../../tools/usage/bench.mjs", import.meta.url).href;
-  const { parseBench } = (await import(usage)) as { parseBench: (args: readonly string[]) => WantedWords };
-  const { sections: names, turns: count, against, kubelet } = readWords(() => parseBench(args));
+/** The command line as tools/usage/bench.mjs reads it. */
+async function wantedWords(): Promise<Wanted> {
+  const { sections: names, turns: count, against, kubelet } = await programWords<WantedWords>("dist/bench/main.js");
   const sections = SECTIONS.filter(({ name }) => names.includes(name));
   const whole = (path: string | undefined): string | undefined => (path === undefined ? undefined : resolve(path));
   return { sections, turns: count, against: whole(against), kubelet: whole(kubelet) };
 }
 
-/** @throws SetupProblem for words that the bench does not know */
-function readWords<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new SetupProblem(messageOf(error), { cause: error });
-  }
-}
-
 async function main(): Promise<void> {
-  const args = process.argv.slice(2);
-  const wanted = await wantedFrom(args);
+  const wanted = await wantedWords();
   if (process.env[INSIDE] !== undefined) {
     await inside(wanted);
     return;
@@ -199,7 +188,7 @@ async function main(): Promise<void> {
   const run = await openRun(say);
   try {
     const { netns, dir } = await run.place("bench");
-    const program = [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url), ...args];
+    const program = [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
     const ended = spawnSync("nsenter", [`--net=/run/netns/${netns}`, ...program], {
       stdio: "inherit",
       env: { ...process.env, [INSIDE]: "1", TMPDIR: dir },

@@ -4,14 +4,20 @@
 
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { programWords } from "../tools/standalone/program-words.js";
 import { openRun } from "../tools/standalone/runs.js";
 import { markingPod } from "./lib/manifests.js";
 import { startNodeUnderTest } from "./lib/node-under-test.js";
 import { readableKubelet } from "./lib/readable-bundle.js";
 
-const TOOLS = ["doctor", "flame", "bubbleprof", "heapprofiler"];
 const INSIDE = "NODELET_PROFILE_INSIDE";
 const RESULTS = fileURLToPath(new URL("../../bench/results/profile", import.meta.url));
+
+/** As tools/usage/programs.mjs reads them. */
+interface ProfileWords {
+  tool: string;
+  pods: number;
+}
 
 async function burst(tool: string, pods: number): Promise<void> {
   process.env["NODELET_BENCH_ENTRY"] = fileURLToPath(new URL("./profile-entry.js", import.meta.url));
@@ -33,12 +39,8 @@ async function burst(tool: string, pods: number): Promise<void> {
   console.log(`reports: ${RESULTS}`);
 }
 
-const [tool = "doctor", count = "30"] = process.argv.slice(2);
-const pods = Number(count);
-if (!TOOLS.includes(tool) || !Number.isInteger(pods) || pods < 1) {
-  console.error(`usage: npm run profile -- [${TOOLS.join("|")}] [pods]`);
-  process.exitCode = 1;
-} else if (process.env[INSIDE] !== undefined) {
+const { tool, pods } = await programWords<ProfileWords>("dist/bench/profile.js");
+if (process.env[INSIDE] !== undefined) {
   await burst(tool, pods);
 } else {
   // npx needs the way out that the namespace does not have: fetch clinic first.
@@ -48,7 +50,7 @@ if (!TOOLS.includes(tool) || !Number.isInteger(pods) || pods < 1) {
   const run = await openRun((line) => console.error(line));
   try {
     const { netns, dir } = await run.place("profile");
-    const program = [process.execPath, fileURLToPath(import.meta.url), tool, count];
+    const program = [process.execPath, fileURLToPath(import.meta.url), tool, String(pods)];
     const env = { ...process.env, [INSIDE]: "1", NODELET_PROFILE_CLINIC: clinic, TMPDIR: dir };
     const ended = spawnSync("nsenter", [`--net=/run/netns/${netns}`, ...program], { stdio: "inherit", env });
     process.exitCode = ended.status ?? 1;

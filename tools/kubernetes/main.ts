@@ -3,7 +3,7 @@
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { programWords } from "../standalone/program-words.js";
 import { generate } from "./generate.js";
 import { readerOf } from "./sources/checkout.js";
 import { joinVersions, readVersion } from "./sources/read-contract.js";
@@ -12,21 +12,21 @@ import { readTables, readVersions, writeTables } from "./tables.js";
 // This file runs from dist/tools/kubernetes.
 const ROOT = resolve(import.meta.dirname, "../../..");
 
-const { values } = parseArgs({
-  options: {
-    sources: { type: "string" },
-    pinned: { type: "string" },
-    other: { type: "string" },
-    release: { type: "string" },
-  },
-});
+/** As tools/usage/programs.mjs reads them. */
+interface Words {
+  sources?: string;
+  pinned?: string;
+  other?: string;
+  release?: string;
+}
 
-if (values.sources !== undefined) {
+const words = await programWords<Words>("dist/tools/kubernetes/main.js");
+if (words.sources !== undefined) {
   const last = await readVersions(ROOT);
-  const { pinned = last.pinned, other = last.other, release = last.release } = values;
+  const { pinned = last.pinned, other = last.other, release = last.release } = words;
   const [own, theirs] = [
-    await readVersion(readerOf(values.sources, pinned)),
-    await readVersion(readerOf(values.sources, other)),
+    await readVersion(readerOf(words.sources, pinned)),
+    await readVersion(readerOf(words.sources, other)),
   ];
   await writeTables(ROOT, joinVersions(own, theirs, labelOf(release, pinned)), { pinned, other, release });
 }

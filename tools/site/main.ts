@@ -3,10 +3,12 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isSetupProblem } from "../standalone/problem.js";
+import { programWords } from "../standalone/program-words.js";
 import { buildSite } from "./build.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 
+await programWords("dist/tools/site/main.js");
 try {
   const folder = join(ROOT, "dist/site");
   const { files } = await buildSite(ROOT, folder);

@@ -1,4 +1,5 @@
-// Arguments of the programs that tools/build/run.mjs starts, by their files.
+// Arguments of the programs that tools/build/run.mjs starts, by their files. Each reads them here, too, so that it
+// answers the same without npm.
 
 import { CannotStart } from "../build/cannot-start.mjs";
 import { HELP as BENCH, LIST, parseBench } from "./bench.mjs";
@@ -20,6 +21,7 @@ function checkProfile(args) {
   const [tool = "doctor", pods = "30", ...more] = args;
   if (!TOOLS.includes(tool) || !/^[1-9]\d*$/.test(pods) || more.length > 0)
     throw new CannotStart(`${args.join(" ")}: one of ${TOOLS.join(", ")} and a number of pods are allowed`);
+  return { tool, pods: Number(pods) };
 }
 
 const KUBERNETES = `npm run generate:kubernetes -- [options]
@@ -38,6 +40,7 @@ function checkKubernetes(args) {
   const { values } = readWords("npm run generate:kubernetes", { args, options });
   const [needless] = ["pinned", "other", "release"].filter((name) => values[name] !== undefined);
   if (values.sources === undefined && needless !== undefined) throw new CannotStart(`--${needless} needs --sources`);
+  return values;
 }
 
 /** For a program without arguments. */
@@ -55,7 +58,7 @@ const PROGRAMS = {
 };
 
 /**
- * Answers --help and `list` and ends the process; otherwise returns if the program takes these arguments.
+ * Answers --help and `list` and ends the process; otherwise returns the arguments as the program reads them.
  * @throws CannotStart
  */
 export function checkProgram(program, args) {
@@ -66,5 +69,5 @@ export function checkProgram(program, args) {
     process.stdout.write(known.list);
     process.exit(0);
   }
-  known.check(args);
+  return known.check(args);
 }

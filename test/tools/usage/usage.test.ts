@@ -114,6 +114,36 @@ describe("a fresh clone", () => {
   });
 });
 
+describe("a program that is started without npm", async () => {
+  const { scripts } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
+    scripts: Record<string, string>;
+  };
+  const prefix = "node tools/build/run.mjs ";
+  const programs = Object.values(scripts).flatMap((script) =>
+    script.startsWith(prefix) ? [script.slice(prefix.length)] : [],
+  );
+  // Where an answer is missing, the bench ends before it starts a runtime.
+  const env = { ...process.env, TMPDIR: "/nonexistent" };
+  const answer = (...args: string[]) =>
+    new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
+      const child = execFile(process.execPath, args, { cwd: ROOT, env, timeout: 60_000 }, (_, stdout, stderr) =>
+        resolve({ status: child.exitCode ?? -1, stdout, stderr }),
+      );
+    });
+
+  for (const program of programs) {
+    test(`${program} answers help and wrong words as npm run does`, async () => {
+      const words = program === "dist/bench/main.js" ? ["--help", "-h", "list", "clutser"] : ["--help", "--nosuch"];
+      for (const word of words) {
+        const [alone, byNpm] = await Promise.all([answer(program, word), answer("tools/build/run.mjs", program, word)]);
+        assert.deepEqual(alone, byNpm, word);
+        assert.equal(alone.status, ["--help", "-h", "list"].includes(word) ? 0 : 1, alone.stderr);
+      }
+    });
+  }
+  assert.ok(programs.length >= 5, programs.join());
+});
+
 test("npm start reads its options, and refuses values that it cannot use", async () => {
   const { parseStart } = await usage("start");
   assert.equal(parseStart([]).readOnlyPort, 10255);
