@@ -2,7 +2,6 @@
 // private containerd, prints tables, writes JSON, a page and a picture. With --against, another kubelet executable has
 // its turns in the same run. Runs in a network namespace of its own; leaves nothing behind.
 
-import { spawnSync } from "node:child_process";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { cpus, release, totalmem } from "node:os";
 import { resolve } from "node:path";
@@ -13,8 +12,8 @@ import { ensurePackages, missingPackages } from "../tools/standalone/packages.js
 import { isSetupProblem, SetupProblem } from "../tools/standalone/problem.js";
 import { programWords } from "../tools/standalone/program-words.js";
 import { step } from "../tools/standalone/progress.js";
-import { openRun } from "../tools/standalone/runs.js";
 import { compare, turns, type Side } from "./lib/against.js";
+import { measureInOwnRun } from "./lib/own-run.js";
 import { renderPage, type Report } from "./lib/page.js";
 import { renderPicture } from "./lib/result-picture.js";
 import { Nodes, type Section, type Subject } from "./lib/section.js";
@@ -185,18 +184,8 @@ async function main(): Promise<void> {
   const own = wanted.sections.flatMap(({ packages = [] }) => packages);
   // Before the namespace without connections is entered.
   await ensurePackages({ say, step, findMissing: (runtimeIsThere) => missingPackages(runtimeIsThere, own) });
-  const run = await openRun(say);
-  try {
-    const { netns, dir } = await run.place("bench");
-    const program = [process.execPath, ...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
-    const ended = spawnSync("nsenter", [`--net=/run/netns/${netns}`, ...program], {
-      stdio: "inherit",
-      env: { ...process.env, [INSIDE]: "1", TMPDIR: dir },
-    });
-    process.exitCode = ended.status ?? 1;
-  } finally {
-    await run.remove();
-  }
+  const program = [...process.execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  process.exitCode = await measureInOwnRun("bench", program, { [INSIDE]: "1" });
 }
 
 try {

@@ -5,9 +5,10 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { programWords } from "../tools/standalone/program-words.js";
-import { openRun } from "../tools/standalone/runs.js";
 import { markingPod } from "./lib/manifests.js";
 import { startNodeUnderTest } from "./lib/node-under-test.js";
+import { measureInOwnRun } from "./lib/own-run.js";
+import { benchFolder } from "./lib/places.js";
 import { readableKubelet } from "./lib/readable-bundle.js";
 
 const INSIDE = "NODELET_PROFILE_INSIDE";
@@ -24,7 +25,7 @@ async function burst(tool: string, pods: number): Promise<void> {
   process.env["NODELET_PROFILE_KUBELET"] = await readableKubelet();
   process.env["NODELET_PROFILE_TOOL"] = tool;
   process.env["NODELET_PROFILE_DIR"] = RESULTS;
-  const node = await startNodeUnderTest("/run/nodelet-profile");
+  const node = await startNodeUnderTest(benchFolder("profile"));
   try {
     console.log(`the agent runs under clinic ${tool}; ${pods} pods start`);
     const names = Array.from({ length: pods }, (_, i) => `profile-${i}`);
@@ -47,14 +48,6 @@ if (process.env[INSIDE] !== undefined) {
   const found = spawnSync("npx", ["--yes", "--package", "clinic@13", "--", "which", "clinic"], { encoding: "utf8" });
   const clinic = found.stdout.trim();
   if (found.status !== 0 || clinic === "") throw new Error(`npx could not fetch clinic: ${found.stderr.trim()}`);
-  const run = await openRun((line) => console.error(line));
-  try {
-    const { netns, dir } = await run.place("profile");
-    const program = [process.execPath, fileURLToPath(import.meta.url), tool, String(pods)];
-    const env = { ...process.env, [INSIDE]: "1", NODELET_PROFILE_CLINIC: clinic, TMPDIR: dir };
-    const ended = spawnSync("nsenter", [`--net=/run/netns/${netns}`, ...program], { stdio: "inherit", env });
-    process.exitCode = ended.status ?? 1;
-  } finally {
-    await run.remove();
-  }
+  const program = [fileURLToPath(import.meta.url), tool, String(pods)];
+  process.exitCode = await measureInOwnRun("profile", program, { [INSIDE]: "1", NODELET_PROFILE_CLINIC: clinic });
 }

@@ -10,6 +10,7 @@ import { removeCgroups } from "../../tools/standalone/cgroups.js";
 import { prepareKubelet, type KubeletProcess } from "../../tools/standalone/kubelet-process.js";
 import { NAMESPACE, NODE_NAME, nodeReady, PodWatch } from "./cluster-under-test.js";
 import { markingPod } from "./manifests.js";
+import { newCgroup } from "./places.js";
 import { removeTree } from "./remove-tree.js";
 
 /** Milliseconds. */
@@ -29,7 +30,7 @@ export interface MemoryCluster {
 }
 
 interface Settings {
-  /** Folder of the node; the cgroup of the pods has its name. */
+  /** Folder of the node. */
   base: string;
   /** TCP port of the read-only server; the next two are the kubelet's too. */
   port: number;
@@ -46,7 +47,7 @@ export async function withMemoryCluster<T>(
 ): Promise<T> {
   await removeTree(base);
   await mkdir(base, { recursive: true });
-  const cgroupRoot = `/${base.split("/").at(-1) ?? ""}`;
+  const cgroupRoot = await newCgroup();
   await using api = await FakeApi.start({ controllers: true, nodeRestriction: true });
   const client = await ApiKit.fromKubeconfig(await api.kubeconfig({ name: "admin", groups: ["system:masters"] }));
   const kubeconfig = await api.kubeconfig({ name: `system:node:${NODE_NAME}`, groups: ["system:nodes"] });

@@ -4,6 +4,7 @@
 import type { ProgramPackage } from "../../tools/standalone/packages.js";
 import { startNodeUnderTest, type NodeOptions, type NodeUnderTest } from "./node-under-test.js";
 import type { Report } from "./page.js";
+import { benchFolder } from "./places.js";
 
 export interface Section<Result = unknown> {
   /** As on the command line, and the key of the result in the JSON file. */
@@ -31,7 +32,7 @@ export class Nodes {
   constructor(readonly subject: Subject = {}) {}
 
   async shared(): Promise<NodeUnderTest> {
-    this.node ??= await this.start("/run/nodelet-bench");
+    this.node ??= await this.start("shared");
     return this.node;
   }
 
@@ -41,14 +42,14 @@ export class Nodes {
     await node?.stop();
   }
 
-  /** Runs on a node of its own, which is stopped afterwards. */
+  /** Runs on a node of its own, which is stopped afterwards; `name` is that of its folder. */
   async withOwn<T>(
-    base: string,
+    name: string,
     config: Readonly<Record<string, unknown>>,
     options: NodeOptions,
     measure: (node: NodeUnderTest) => Promise<T>,
   ): Promise<T> {
-    const node = await this.start(base, config, options);
+    const node = await this.start(name, config, options);
     try {
       return await measure(node);
     } finally {
@@ -57,11 +58,12 @@ export class Nodes {
   }
 
   private start(
-    base: string,
+    name: string,
     config: Readonly<Record<string, unknown>> = {},
     options: NodeOptions = {},
   ): Promise<NodeUnderTest> {
     const { entry, config: own = {} } = this.subject;
-    return startNodeUnderTest(base, { ...own, ...config }, entry === undefined ? options : { ...options, entry });
+    const all = { ...own, ...config };
+    return startNodeUnderTest(benchFolder(name), all, entry === undefined ? options : { ...options, entry });
   }
 }

@@ -8,9 +8,9 @@ import { fileURLToPath } from "node:url";
 import type { CriChannelKind } from "../../src/shared/kubernetes/cri/channel-kind.js";
 import { startContainerd } from "../../tools/standalone/containerd.js";
 import { BANDS, type CallerResult } from "../lib/cri-caller.js";
+import { benchFolder } from "../lib/places.js";
 import type { Section } from "../lib/section.js";
 
-const BASE = "/run/nodelet-bench-channel";
 const TURNS = 7;
 const KINDS = ["grpc-js", "own"] as const;
 
@@ -24,8 +24,9 @@ interface ChannelRow {
 export const channelSection: Section<ChannelRow[]> = {
   name: "channel",
   async run() {
-    await rm(BASE, { recursive: true, force: true });
-    const containerd = await startContainerd({ dir: BASE });
+    const base = benchFolder("channel");
+    await rm(base, { recursive: true, force: true });
+    const containerd = await startContainerd({ dir: base });
     try {
       const rows = KINDS.map((channel): ChannelRow => ({ channel, results: [], loads: [] }));
       for (let turn = 0; turn < TURNS; turn++) {
@@ -37,7 +38,7 @@ export const channelSection: Section<ChannelRow[]> = {
       return rows;
     } finally {
       await containerd.stop();
-      await rm(BASE, { recursive: true, force: true });
+      await rm(base, { recursive: true, force: true });
     }
   },
   report: (rows) => [

@@ -70,7 +70,7 @@ export const clusterSection: Section<ClusterResult> = {
     const flags = ["--kubeconfig", cluster.nodeKubeconfig];
     // Other kubelets have not been tried with the protobuf of the fixture.
     const config = cluster.server === "fixture" ? { contentType: "application/json" } : {};
-    return await nodes.withOwn("/run/nodelet-bench-cluster", config, { flags, port: 21_250 }, async (node) => ({
+    return await nodes.withOwn("cluster", config, { flags, port: 21_250 }, async (node) => ({
       server: cluster.server,
       ...(await benchCluster(node, cluster)),
     }));

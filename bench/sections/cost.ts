@@ -14,6 +14,7 @@ import { markingPod } from "../lib/manifests.js";
 import { memoryMeter, outsideMeter, systemCallMeter, type Counts, type Meter } from "../lib/meters.js";
 import type { NodeUnderTest } from "../lib/node-under-test.js";
 import type { Report } from "../lib/page.js";
+import { benchFolder } from "../lib/places.js";
 import type { Nodes, Section } from "../lib/section.js";
 import { round, summarize, type Summary } from "../lib/stats.js";
 import { hasStrace } from "../lib/system-calls.js";
@@ -39,7 +40,6 @@ interface Parts {
   watch: PodWatch;
 }
 
-const BASE = "/run/nodelet-bench-cost";
 const ALONE = 10;
 const BURST = 30;
 const FLOOR_ROUNDS = 15;
@@ -53,20 +53,21 @@ export const costSection: Section<CostResult> = {
 };
 
 async function benchCost(nodes: Nodes): Promise<CostResult> {
+  const base = benchFolder("cost");
   const user = `system:node:${NODE_NAME}`;
   await using api = await FakeApi.start({ controllers: true, nodeRestriction: true });
   const client = await ApiKit.fromKubeconfig(await api.kubeconfig({ name: "admin", groups: ["system:masters"] }));
   const kubeconfig = await api.kubeconfig({ name: user, groups: ["system:nodes"] });
   let runtime: CountingRuntime | undefined;
   const through = async (endpoint: string): Promise<string> => {
-    const path = join(BASE, "cri.sock");
+    const path = join(base, "cri.sock");
     runtime = await CountingRuntime.start(path, endpoint);
     return `unix://${path}`;
   };
   const options = { flags: ["--kubeconfig", kubeconfig], port: 21_250, through };
   try {
     // Other kubelets have not been tried with the protobuf of the API server in test/.
-    return await nodes.withOwn(BASE, { contentType: "application/json" }, options, async (node) => {
+    return await nodes.withOwn("cost", { contentType: "application/json" }, options, async (node) => {
       if (runtime === undefined) throw new Error("the kubelet's runtime is not counted");
       await nodeReady(client, NODE_NAME);
       using watch = new PodWatch(client);
@@ -74,7 +75,7 @@ async function benchCost(nodes: Nodes): Promise<CostResult> {
       const parts = { node, client, watch };
       await startAndEnd(parts, 2, () => Promise.resolve(() => Promise.resolve(new Map()))); // warm-up
       const rows = await costOf(parts, outsideMeter(node, { api, user, runtime }));
-      if (hasStrace()) rows.push(...(await costOf(parts, systemCallMeter(node, BASE))));
+      if (hasStrace()) rows.push(...(await costOf(parts, systemCallMeter(node, base))));
       const { entry = ".js" } = nodes.subject;
       if (entry.endsWith(".js")) {
         using inspected = await InspectedProcess.open(node.kubelet.pid ?? 0);

@@ -14,6 +14,7 @@ import { CriFloor } from "../lib/cri-floor.js";
 import { markingPod } from "../lib/manifests.js";
 import { Marks, MARKING_SCRIPT } from "../lib/marks.js";
 import type { Report } from "../lib/page.js";
+import { benchFolder } from "../lib/places.js";
 import type { Section } from "../lib/section.js";
 import { summarize, type Summary } from "../lib/stats.js";
 
@@ -30,7 +31,6 @@ interface DockershimRow {
   ratio: number;
 }
 
-const BASE = "/run/nodelet-bench-docker";
 const CACHE = fileURLToPath(new URL("../../../.cache", import.meta.url));
 const ROUNDS = [
   [1, 15],
@@ -40,12 +40,13 @@ const ROUNDS = [
 export const dockershimSection: Section<DockershimRow[]> = {
   name: "dockershim",
   async run() {
+    const base = benchFolder("docker");
     await provideDocker(CACHE);
-    const archive = await buildImages(join(BASE, "images"));
-    const docker = await startDocker({ dir: join(BASE, "docker"), archive });
-    const containerd = await startContainerd({ dir: join(BASE, "containerd") });
-    const marks = new Marks(join(BASE, "marks"));
-    const files = join(BASE, "files");
+    const archive = await buildImages(join(base, "images"));
+    const docker = await startDocker({ dir: join(base, "docker"), archive });
+    const containerd = await startContainerd({ dir: join(base, "containerd") });
+    const marks = new Marks(join(base, "marks"));
+    const files = join(base, "files");
     const noKubelet = (): undefined => undefined;
     const onDocker = new CriFloor(docker.endpoint, `${docker.cgroup}/floor`, files, marks, noKubelet);
     const onContainerd = new CriFloor(containerd.endpoint, `${containerd.cgroup}/floor`, files, marks, noKubelet);
@@ -83,7 +84,7 @@ export const dockershimSection: Section<DockershimRow[]> = {
       onContainerd.close();
       await docker.stop();
       await containerd.stop();
-      await rm(BASE, { recursive: true, force: true });
+      await rm(base, { recursive: true, force: true });
     }
   },
   report: (rows) => [dockershimReport(rows)],

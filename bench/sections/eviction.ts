@@ -11,6 +11,7 @@ import { run } from "../../tools/standalone/exec.js";
 import { BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import { NAMESPACE, NODE_NAME, startCluster, type ClusterUnderTest } from "../lib/cluster-under-test.js";
 import { startNodeUnderTest, type NodeUnderTest } from "../lib/node-under-test.js";
+import { benchFolder } from "../lib/places.js";
 import type { Section } from "../lib/section.js";
 import { round, summarize, type Summary } from "../lib/stats.js";
 
@@ -21,7 +22,6 @@ const MEMORY_THRESHOLD = 2048 * MIB;
 /** All the node has on disk is on a file system of this size. */
 const DISK_MIB = 1024;
 const DISK_THRESHOLD = 300 * MIB;
-const MOUNT = "/run/nodelet-bench-eviction";
 const PORT = 21_250;
 const PATIENCE_MS = 120_000;
 const LOOK_MS = 2;
@@ -67,8 +67,9 @@ export const evictionSection: Section<EvictionRow[]> = {
 };
 
 async function benchEviction(rounds: number): Promise<EvictionRow[]> {
-  await mkdir(MOUNT, { recursive: true });
-  await run("mount", ["-t", "tmpfs", "-o", `size=${DISK_MIB}m,mode=755`, "nodelet-bench", MOUNT]);
+  const base = benchFolder("eviction");
+  await mkdir(base, { recursive: true });
+  await run("mount", ["-t", "tmpfs", "-o", `size=${DISK_MIB}m,mode=755`, "nodelet-bench", base]);
   try {
     await using cluster = await startCluster();
     const config = {
@@ -77,7 +78,7 @@ async function benchEviction(rounds: number): Promise<EvictionRow[]> {
       evictionPressureTransitionPeriod: "1s",
     };
     const flags = ["--kubeconfig", cluster.nodeKubeconfig];
-    const node = await startNodeUnderTest(join(MOUNT, "b"), config, { flags, port: PORT });
+    const node = await startNodeUnderTest(join(base, "b"), config, { flags, port: PORT });
     try {
       const parts = { node, cluster };
       await limitPods(node);
@@ -90,8 +91,8 @@ async function benchEviction(rounds: number): Promise<EvictionRow[]> {
       await node.stop();
     }
   } finally {
-    await run("umount", ["--lazy", MOUNT]);
-    await rm(MOUNT, { recursive: true });
+    await run("umount", ["--lazy", base]);
+    await rm(base, { recursive: true });
   }
 }
 

@@ -11,6 +11,7 @@ import { removeCgroups } from "../../tools/standalone/cgroups.js";
 import { prepareKubelet, type KubeletProcess } from "../../tools/standalone/kubelet-process.js";
 import { sleep } from "../../tools/standalone/wait.js";
 import { nodeReady } from "../lib/cluster-under-test.js";
+import { benchFolder, newCgroup } from "../lib/places.js";
 import { usageOf } from "../lib/process-usage.js";
 import { removeTree } from "../lib/remove-tree.js";
 import type { Section } from "../lib/section.js";
@@ -31,7 +32,7 @@ interface FleetRow {
   cpuPercent: number;
 }
 
-const BASE = "/run/nodelet-bench-fleet";
+const folder = (): string => benchFolder("fleet");
 const SIZES = (process.env["NODELET_BENCH_FLEET"] ?? "50,100,200").split(",").map(Number);
 /** A kubelet must fit into memory together with the others. */
 const MIB_PER_NODE = 110;
@@ -79,8 +80,8 @@ function extrapolated(row: FleetRow | undefined): (string | number | undefined)[
 }
 
 async function benchFleet(entry: string | undefined): Promise<FleetRow[]> {
-  await removeTree(BASE);
-  await mkdir(BASE, { recursive: true });
+  await removeTree(folder());
+  await mkdir(folder(), { recursive: true });
   const rows: FleetRow[] = [];
   const fleet = await Fleet.open(entry);
   try {
@@ -96,13 +97,14 @@ async function benchFleet(entry: string | undefined): Promise<FleetRow[]> {
     }
   } finally {
     await fleet.close();
-    await removeTree(BASE);
+    await removeTree(folder());
   }
   return rows;
 }
 
 interface FleetNode {
   name: string;
+  cgroupRoot: string;
   kubelet: KubeletProcess;
   cri: FakeCri;
 }
@@ -138,17 +140,18 @@ class Fleet {
 
   private async add(index: number): Promise<void> {
     const name = `fleet-${index}`;
-    const dir = join(BASE, name);
+    const dir = join(folder(), name);
     await mkdir(dir, { recursive: true });
     const cri = await startFakeCri({ socketPath: join(dir, "cri.sock"), recordCalls: false });
     const kubeconfig = await this.api.kubeconfig({ name: `system:node:${name}`, groups: ["system:nodes"] });
+    const cgroupRoot = await newCgroup();
     const kubelet = await prepareKubelet({
-      ...{ dir, endpoint: cri.endpoint, cgroupRoot: `/nodelet-fleet/${name}`, nodeName: name },
+      ...{ dir, endpoint: cri.endpoint, cgroupRoot, nodeName: name },
       ...{ readOnlyPort: FIRST_PORT + 2 * index, healthzPort: FIRST_PORT + 2 * index + 1 },
       ...{ flags: ["--kubeconfig", kubeconfig], config: { contentType: "application/json" } },
       ...(this.entry !== undefined && { entry: this.entry }),
     });
-    this.nodes.push({ name, kubelet, cri });
+    this.nodes.push({ name, cgroupRoot, kubelet, cri });
     await kubelet.start();
   }
 
@@ -202,14 +205,13 @@ class Fleet {
   async close(): Promise<void> {
     for (let first = 0; first < this.nodes.length; first += STOPS) {
       await Promise.all(
-        this.nodes.slice(first, first + STOPS).map(async ({ name, kubelet, cri }) => {
+        this.nodes.slice(first, first + STOPS).map(async ({ cgroupRoot, kubelet, cri }) => {
           await kubelet.end("SIGTERM", 30_000);
           await cri.stop();
-          await removeCgroups(`/nodelet-fleet/${name}`);
+          await removeCgroups(cgroupRoot);
         }),
       );
     }
-    await removeCgroups("/nodelet-fleet");
     this.client.close();
     await this.api[Symbol.asyncDispose]();
   }

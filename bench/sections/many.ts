@@ -22,7 +22,6 @@ interface ManyResult {
   cpuMsPerEnd: number;
 }
 
-const BASE = "/run/nodelet-bench-many";
 const COUNTS = [250, 500];
 const PATIENCE_MS = 900_000;
 /** The PLEG's rest must have begun before the kubelet counts as idle. */
@@ -30,7 +29,7 @@ const SETTLE_MS = 30_000;
 
 export const manySection: Section<ManyResult> = {
   name: "many",
-  run: (nodes) => nodes.withOwn(BASE, { maxPods: 600 }, {}, benchMany),
+  run: (nodes) => nodes.withOwn("many", { maxPods: 600 }, {}, benchMany),
   report: ({ rows, endSeconds, cpuMsPerEnd }) => [
     {
       title: "Hundreds of pods: start and end",

@@ -10,6 +10,7 @@ import { flamePicture } from "../flame/picture.js";
 import { ownTimes, stacksOf, type CpuProfile, type Frame } from "../flame/stacks.js";
 import { InspectedProcess } from "../lib/inspected-process.js";
 import { withMemoryCluster } from "../lib/memory-cluster.js";
+import { benchFolder } from "../lib/places.js";
 import { readableKubelet } from "../lib/readable-bundle.js";
 import type { Section } from "../lib/section.js";
 import { round } from "../lib/stats.js";
@@ -50,7 +51,7 @@ async function benchProfile(): Promise<ProfiledThread[]> {
   await mkdir(PICTURES, { recursive: true });
   for (const name of await readdir(PICTURES)) if (name.endsWith(".svg")) await rm(join(PICTURES, name));
   const config = { logging: { format: "text" } };
-  const place = { base: "/run/nodelet-bench-profile", port: 21_260, entry: await readableKubelet() };
+  const place = { base: benchFolder("profile"), port: 21_260, entry: await readableKubelet() };
   return await withMemoryCluster({ ...place, config }, async (cluster) => {
     await cluster.end(await cluster.start(10)); // warm-up, not counted
     using inspected = await InspectedProcess.open(cluster.kubelet.pid ?? 0);

@@ -11,6 +11,7 @@ import { sleep, waitFor } from "../../tools/standalone/wait.js";
 import { markingPod, Manifests } from "../lib/manifests.js";
 import { loopDelayOf } from "../lib/node-under-test.js";
 import type { Report } from "../lib/page.js";
+import { benchFolder, newCgroup } from "../lib/places.js";
 import { threadTimeOf, usageOf } from "../lib/process-usage.js";
 import { removeTree } from "../lib/remove-tree.js";
 import type { Section } from "../lib/section.js";
@@ -41,8 +42,7 @@ interface ScaleResult {
 /** A figure's exponent: 0 where pods cost nothing, 1 where it grows as they do. */
 const CURVES = ["cpuMsPerStart", "restMsPerSecond", "cpuMsPerChange", "rssMiB"] as const;
 
-const BASE = "/run/nodelet-scale";
-const CGROUP = "/nodelet-scale";
+const folder = (): string => benchFolder("scale");
 /** Numbers of pods, ascending. */
 const SIZES = (process.env["NODELET_BENCH_SCALE"] ?? "250,500,1000")
   .split(",")
@@ -89,14 +89,15 @@ function exponentOf(points: readonly (readonly [pods: number, figure: number])[]
 }
 
 async function benchScale(): Promise<ScaleResult> {
-  await removeTree(BASE);
-  await mkdir(join(BASE, "staging"), { recursive: true });
-  const socketPath = join(BASE, "cri.sock");
+  await removeTree(folder());
+  await mkdir(join(folder(), "staging"), { recursive: true });
+  const socketPath = join(folder(), "cri.sock");
   const fake = await startFakeCri({ socketPath, images: ["nodelet.local/busybox:1"], recordCalls: false });
+  const cgroupRoot = await newCgroup();
   const kubelet = await prepareKubelet({
-    dir: join(BASE, "k"),
+    dir: join(folder(), "k"),
     endpoint: `unix://${socketPath}`,
-    cgroupRoot: CGROUP,
+    cgroupRoot,
     readOnlyPort: 22_255,
     healthzPort: 22_248,
     nodeName: "scale",
@@ -106,15 +107,15 @@ async function benchScale(): Promise<ScaleResult> {
   try {
     await kubelet.start();
     await kubelet.waitHealthy();
-    const manifests = new Manifests(kubelet.manifests, join(BASE, "staging"));
+    const manifests = new Manifests(kubelet.manifests, join(folder(), "staging"));
     const rows: ScaleRow[] = [];
     for (const size of SIZES) rows.push(await rowOf({ fake, kubelet, manifests }, rows.at(-1), size));
     return { rows, ...(await end({ fake, kubelet, manifests }, rows.at(-1)?.pods ?? 0)) };
   } finally {
     await kubelet.end("SIGTERM");
     await fake.stop();
-    await removeCgroups(CGROUP);
-    await removeTree(BASE);
+    await removeCgroups(cgroupRoot);
+    await removeTree(folder());
   }
 }
 
@@ -151,7 +152,7 @@ async function rowOf(parts: Parts, last: ScaleRow | undefined, pods: number): Pr
 /** Seconds until the last of them runs. */
 async function startPods({ fake, manifests }: Parts, from: number, pods: number): Promise<number> {
   const startedAt = performance.now();
-  for (let i = from; i < pods; i++) await manifests.put(`s-${i}`, markingPod(`s-${i}`, join(BASE, "marks")));
+  for (let i = from; i < pods; i++) await manifests.put(`s-${i}`, markingPod(`s-${i}`, join(folder(), "marks")));
   await untilRunning(fake, pods);
   return round((performance.now() - startedAt) / 1000);
 }

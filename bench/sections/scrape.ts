@@ -22,7 +22,7 @@ const PAGES = { resource: "/metrics/resource", summary: "/stats/summary", cadvis
 
 export const scrapeSection: Section<ScrapeRow[]> = {
   name: "scrape",
-  run: (nodes) => nodes.withOwn("/run/nodelet-bench-scrape", {}, {}, benchScrape),
+  run: (nodes) => nodes.withOwn("scrape", {}, {}, benchScrape),
   report: (rows) => [
     {
       title: "Pages scraped once a second: the kubelet's use above its use at rest (% of one core)",

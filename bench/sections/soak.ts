@@ -18,6 +18,7 @@ import { sleep, waitFor } from "../../tools/standalone/wait.js";
 import { startCluster } from "../lib/cluster-under-test.js";
 import { InspectedProcess } from "../lib/inspected-process.js";
 import { startNodeUnderTest } from "../lib/node-under-test.js";
+import { benchFolder } from "../lib/places.js";
 import type { Section } from "../lib/section.js";
 import { Execs, Followers, Scrapes, startWriters } from "../soak/clients.js";
 import { ConfigChanges, Jobs, Pulls, Resizes } from "../soak/cluster-churn.js";
@@ -58,7 +59,7 @@ export const soakSection: Section<SoakResult> = {
 
 async function benchSoak(minutes: number): Promise<SoakResult> {
   await using cluster = await startCluster();
-  const base = "/run/nodelet-soak";
+  const base = benchFolder("soak");
   const config = { crashLoopBackOff: { maxContainerRestartPeriod: "1s" } };
   const flags = ["--kubeconfig", cluster.nodeKubeconfig];
   const node = await startNodeUnderTest(base, config, { flags, port: 21_250 });

@@ -11,6 +11,7 @@ import { startFakeCri } from "../../test/fake-cri/fake-cri.js";
 import { removeCgroups } from "../../tools/standalone/cgroups.js";
 import { KUBELET_ENTRY, KUBELET_NODE_FLAGS, prepareKubelet } from "../../tools/standalone/kubelet-process.js";
 import { markingPod } from "../lib/manifests.js";
+import { benchFolder, newCgroup } from "../lib/places.js";
 import { threadTimeOf } from "../lib/process-usage.js";
 import { removeTree } from "../lib/remove-tree.js";
 import type { Nodes, Section, Subject } from "../lib/section.js";
@@ -27,8 +28,6 @@ interface StartupResult {
 }
 
 const ROUNDS = 15;
-const BASE = "/run/nodelet-startup";
-const CGROUP = "/nodelet-startup";
 
 export const startupSection: Section<StartupResult> = {
   name: "startup",
@@ -91,14 +90,16 @@ interface Start {
 }
 
 async function execToFirstSync({ entry, config }: Subject): Promise<Start> {
-  await removeTree(BASE);
-  await mkdir(BASE, { recursive: true });
-  const socketPath = join(BASE, "cri.sock");
+  const base = benchFolder("startup");
+  await removeTree(base);
+  await mkdir(base, { recursive: true });
+  const socketPath = join(base, "cri.sock");
   const fake = await startFakeCri({ socketPath, images: ["nodelet.local/busybox:1"] });
+  const cgroupRoot = await newCgroup();
   const kubelet = await prepareKubelet({
-    dir: join(BASE, "k"),
+    dir: join(base, "k"),
     endpoint: `unix://${socketPath}`,
-    cgroupRoot: CGROUP,
+    cgroupRoot,
     readOnlyPort: 22_265,
     healthzPort: 22_258,
     nodeName: "startup",
@@ -106,7 +107,7 @@ async function execToFirstSync({ entry, config }: Subject): Promise<Start> {
     ...(entry === undefined ? {} : { entry }),
   });
   try {
-    await writeFile(join(kubelet.manifests, "first.json"), JSON.stringify(markingPod("first", join(BASE, "marks"))));
+    await writeFile(join(kubelet.manifests, "first.json"), JSON.stringify(markingPod("first", join(base, "marks"))));
     const startedAt = performance.now();
     await kubelet.start();
     while (!fake.calls.some(({ verb }) => verb === "RunPodSandbox"))
@@ -116,7 +117,7 @@ async function execToFirstSync({ entry, config }: Subject): Promise<Start> {
   } finally {
     await kubelet.end("SIGTERM");
     await fake.stop();
-    await removeCgroups(CGROUP);
-    await removeTree(BASE);
+    await removeCgroups(cgroupRoot);
+    await removeTree(base);
   }
 }

@@ -32,7 +32,7 @@ const WRITE = `l=$(printf %090d 7); while :; do echo "$l"; usleep 2000; done`;
 
 export const streamsSection: Section<StreamsResult> = {
   name: "streams",
-  run: (nodes) => nodes.withOwn("/run/nodelet-bench-streams", {}, { port: 21_250 }, benchStreams),
+  run: (nodes) => nodes.withOwn("streams", {}, { port: 21_250 }, benchStreams),
   report: ({ followers, execs, quiet, served, ratio, mibPerSecond }) => [
     {
       title: `Pods one by one (ms) while ${followers} clients follow logs and ${execs} execs stream`,

@@ -21,7 +21,6 @@ interface TrafficRow {
   perRestart: number;
 }
 
-const BASE = "/run/nodelet-bench-traffic";
 const PODS = 30;
 /** Work after a pod is Ready or removed counts too. */
 const SETTLE_MS = 5_000;
@@ -51,24 +50,29 @@ async function benchTraffic(nodes: Nodes): Promise<TrafficRow[]> {
   };
   try {
     // Other kubelets have not been tried with the protobuf of the API server in test/.
-    return await nodes.withOwn(BASE, { contentType: "application/json" }, { flags, port: 21_250 }, async (node) => {
-      await nodeReady(client, NODE_NAME);
-      using watch = new PodWatch(client);
-      await watch.start();
-      await sleep(SETTLE_MS);
-      const names = Array.from({ length: PODS }, (_, i) => `traffic-${i}`);
-      const atRest = await during(() => sleep(REST_MS));
-      const starts = await during(() => start(client, watch, node, names));
-      const atRestWithPods = await during(() => sleep(REST_MS));
-      const restart = await during(async () => {
-        await node.kubelet.end("SIGTERM");
-        await node.kubelet.start();
-        await node.kubelet.waitHealthy(60_000);
-        await sleep(2 * SETTLE_MS);
-      });
-      const ends = await during(() => end(client, watch, names));
-      return rowsOf({ atRest, atRestWithPods, starts, ends, restart });
-    });
+    return await nodes.withOwn(
+      "traffic",
+      { contentType: "application/json" },
+      { flags, port: 21_250 },
+      async (node) => {
+        await nodeReady(client, NODE_NAME);
+        using watch = new PodWatch(client);
+        await watch.start();
+        await sleep(SETTLE_MS);
+        const names = Array.from({ length: PODS }, (_, i) => `traffic-${i}`);
+        const atRest = await during(() => sleep(REST_MS));
+        const starts = await during(() => start(client, watch, node, names));
+        const atRestWithPods = await during(() => sleep(REST_MS));
+        const restart = await during(async () => {
+          await node.kubelet.end("SIGTERM");
+          await node.kubelet.start();
+          await node.kubelet.waitHealthy(60_000);
+          await sleep(2 * SETTLE_MS);
+        });
+        const ends = await during(() => end(client, watch, names));
+        return rowsOf({ atRest, atRestWithPods, starts, ends, restart });
+      },
+    );
   } finally {
     client.close();
   }

@@ -10,6 +10,7 @@ import { HostileBench } from "../../test/hostile/bench.js";
 import { NODE_NAME } from "../../test/support/cluster-node.js";
 import { buildImages, BUSYBOX_IMAGE } from "../../tools/standalone/images.js";
 import { InspectedProcess } from "../lib/inspected-process.js";
+import { benchFolder } from "../lib/places.js";
 import { usageOf } from "../lib/process-usage.js";
 import { ConfigChanges, Jobs, Resizes } from "./cluster-churn.js";
 import { Activities, takeSample, verdict, type SoakResult, type SoakSample } from "./samples.js";
@@ -18,13 +19,13 @@ import { Activities, takeSample, verdict, type SoakResult, type SoakSample } fro
  * Those with the largest objects first: what they make the kubelet load and hold belongs to the minutes before the fit.
  */
 const ATTACKS = [...TENANT_SPECS.toReversed(), ...TENANT_FILES, ...TENANT_LOAD];
-const BASE = "/run/nodelet-soak-attacks";
 
 export async function benchSoakUnderAttack(minutes: number): Promise<SoakResult> {
-  await mkdir(BASE, { recursive: true });
-  process.env["NODELET_TEST_DIR"] = BASE;
+  const base = benchFolder("attacks");
+  await mkdir(base, { recursive: true });
+  process.env["NODELET_TEST_DIR"] = base;
   process.env["NODELET_TEST_IMAGE"] = BUSYBOX_IMAGE;
-  process.env["NODELET_TEST_IMAGES"] = await buildImages(`${BASE}/images`);
+  process.env["NODELET_TEST_IMAGES"] = await buildImages(`${base}/images`);
   const bench = await HostileBench.start();
   try {
     const { api, node } = bench;

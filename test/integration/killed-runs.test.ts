@@ -4,8 +4,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -35,15 +36,18 @@ describe("a run after one that was killed", () => {
     test(`removes all that a run killed after the step "${step}" left`, async () => {
       const base = await newBase();
       const dead = await killAfter(step, base);
+      const elsewhere = join(base, "..", `nodelet-${basename(dead)}`);
       if (step === "everything") {
         assert.ok((await processesOfRun(dead)).length >= 2, "the runtime and a child live on");
         assert.equal((await mountsBelow(dead)).includes(join(dead, "lane", "mounted")), true);
+        assert.deepEqual(await mountsBelow(elsewhere), [join(elsewhere, "mounted")]);
       }
       const said: string[] = [];
       const next = await openRun((line) => said.push(line), base);
       try {
         assert.deepEqual(await processesOfRun(dead), []);
-        assert.deepEqual(await mountsBelow(dead), []);
+        assert.deepEqual(await mountsBelow(join(base, "..")), []);
+        assert.equal(existsSync(elsewhere), false);
         assert.deepEqual(await cgroupFolders(`${process.env["NODELET_CGROUP_ROOT"] ?? ""}/doomed`), []);
         assert.equal(await netnsExists(`nodelet-${dead.slice(base.length + 1)}-lane`), false);
         assert.deepEqual(await readdir(base), [next.dir.slice(base.length + 1)]);

@@ -21,7 +21,7 @@ const RUN_MARK = "NODELET_RUN_DIR";
 /** Folder of a run with one empty file for each recorded cgroup. */
 const CGROUPS = "cgroups";
 const KILL_TIMEOUT_MS = 15_000;
-/** Folders between that of a run and that of a runtime of a test: the lane, a small disk, the node. */
+/** Folders between that of a run and that of a runtime: the lane, a small disk, the node. */
 const DEPTH = 4;
 /** `owner-<pid>-<start in clock ticks>.json` */
 const OWNER_FILE = /^owner-(\d+)-(\d+)\.json$/;
@@ -30,6 +30,8 @@ interface RunRecord {
   version: 1;
   /** Network namespaces, each with the folder of the runtime inside. */
   places: { netns: string; dir: string }[];
+  /** Folders elsewhere. */
+  folders: string[];
 }
 
 export interface Run {
@@ -37,6 +39,8 @@ export interface Run {
   readonly dir: string;
   /** Makes a network namespace and a folder for a runtime in it. */
   place(name: string): Promise<{ netns: string; dir: string }>;
+  /** Makes a folder of the run in `parent`, for example on a file system in memory. */
+  folder(parent: string): Promise<string>;
   /** Ends every process of the run, this one aside, and removes all that it made. */
   remove(): Promise<void>;
 }
@@ -53,7 +57,7 @@ export async function openRun(say: (line: string) => void, base = join(tmpdir(),
   await chmod(dir, 0o711);
   const self = await ownIdentity();
   const owner = join(dir, ownerFile(self));
-  const record: RunRecord = { version: 1, places: [] };
+  const record: RunRecord = { version: 1, places: [], folders: [] };
   let saved: Promise<void> = Promise.resolve();
   // One after the other: lanes open side by side.
   const save = (): Promise<void> =>
@@ -72,6 +76,13 @@ export async function openRun(say: (line: string) => void, base = join(tmpdir(),
       await mkdir(place.dir, { mode: 0o711 });
       await createNetns(place.netns);
       return place;
+    },
+    folder: async (parent) => {
+      const folder = join(parent, `nodelet-${basename(dir)}`);
+      record.folders.push(folder);
+      await save();
+      await mkdir(folder, { mode: 0o711 });
+      return folder;
     },
     remove: () => removeRun(dir, record),
   };
@@ -133,10 +144,10 @@ async function namesIn(dir: string): Promise<string[]> {
 
 async function readRecord(path: string): Promise<RunRecord> {
   const record = JSON.parse(await readFile(path, "utf8")) as Partial<RunRecord>;
-  return { version: 1, places: record.places ?? [] };
+  return { version: 1, places: record.places ?? [], folders: record.folders ?? [] };
 }
 
-async function removeRun(dir: string, { places }: RunRecord): Promise<void> {
+async function removeRun(dir: string, { places, folders }: RunRecord): Promise<void> {
   // Twice at most: a process may have started another one while the list was read.
   for (let round = 0; round < 2; round++) {
     const left = await processesOfRun(dir);
@@ -145,10 +156,15 @@ async function removeRun(dir: string, { places }: RunRecord): Promise<void> {
   }
   for (const place of places) await removeInstancesBelow(place.dir, place.netns, DEPTH);
   await removeInstancesBelow(dir);
-  await unmountBelow(dir);
-  await detachLoopDevicesOf(dir);
+  for (const folder of folders) await removeInstancesBelow(folder, undefined, DEPTH);
+  for (const folder of [dir, ...folders]) {
+    await unmountBelow(folder);
+    await detachLoopDevicesOf(folder);
+  }
   for (const name of await namesIn(join(dir, CGROUPS))) await removeCgroups(decodeURIComponent(name));
   for (const { netns } of places) await deleteNetns(netns);
+  for (const folder of folders) await rm(folder, { recursive: true, force: true });
+  // Last: its record has all the others.
   await rm(dir, { recursive: true, force: true });
 }
 

@@ -1,6 +1,10 @@
 // The first Ctrl-C ends gracefully, the second hurries. The terminal sends its signal to this process, and npm sends it
 // again. So two within a second count as one.
 
+import { constants } from "node:os";
+
+/** Exit status of a command that a signal stopped, as a shell reports Ctrl-C. */
+export const STOPPED = 128 + constants.signals.SIGINT;
 const ONE_SIGNAL_MS = 1_000;
 const WATCHED: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 

@@ -19,7 +19,7 @@ import { isSetupProblem, messageOf, SetupProblem } from "./problem.js";
 import { lastLines } from "./process-end.js";
 import { step } from "./progress.js";
 import { startPrivateDocker, startPrivateRuntime, useRunningRuntime, type Runtime } from "./runtime.js";
-import { watchSignals, type StopSignals } from "./signals.js";
+import { STOPPED, watchSignals, type StopSignals } from "./signals.js";
 import { claimStateDir, type StateDir } from "./state-dir.js";
 import { waitFor } from "./wait.js";
 
@@ -60,7 +60,7 @@ async function start(options: StartOptions): Promise<number> {
     await bringUp(run, run.state);
     if (!options.untilReady) status = await waitForTheEnd(run);
   } catch (error) {
-    status = signals.stopped.aborted ? 130 : 1;
+    status = signals.stopped.aborted ? STOPPED : 1;
     if (!signals.stopped.aborted) say(`nodelet: ${isSetupProblem(error) ? error.message : describe(error)}`);
   }
   if (status === 1) await run.logs.keep([run.kubelet?.log, run.runtime?.own?.log]);
