@@ -32,7 +32,7 @@ export async function continueOnPinnedNode(root) {
   });
   // Ctrl-C reaches both processes; this one waits for the other.
   process.on("SIGINT", () => {});
-  process.on("SIGTERM", () => child.kill("SIGTERM"));
+  for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   const { status, signal } = await new Promise((resolve, reject) => {
     child.on("error", reject);
     child.on("exit", (status, signal) => resolve({ status, signal }));
