@@ -3,9 +3,9 @@
 
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { readRegularText } from "../../shared/io/fs/regular-file.js";
 import { isThere } from "../machine/is-there.js";
 import { findProgram } from "./find-program.js";
-import { readBounded } from "./read-bounded.js";
 
 export type NodeMode = "standalone" | "cluster";
 
@@ -26,7 +26,7 @@ export const ENVIRONMENT = "/etc/default/kubelet";
  * unless the node has pods of its own: then it is in use as a stand-alone node.
  */
 export async function readNodeMode(root = ""): Promise<NodeMode> {
-  const environment = await readBounded(join(root, ENVIRONMENT)).catch(() => "");
+  const environment = await readRegularText(join(root, ENVIRONMENT)).catch(() => "");
   const chosen = environment
     .split("\n")
     .map((line) => /^MODE=["']?([A-Za-z]*)["']?$/.exec(line.trim())?.[1])

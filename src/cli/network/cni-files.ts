@@ -7,7 +7,7 @@ import { errorCode } from "../../shared/base/errors/error-code.js";
 import { messageOf } from "../../shared/base/errors/thrown.js";
 import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import { isRecord } from "../../shared/base/text/is-record.js";
-import { readBounded } from "../machine/read-bounded.js";
+import { readRegularText } from "../../shared/io/fs/regular-file.js";
 
 /** As libcni: by the ending of the name. */
 const ENDINGS = /\.(?:conf|conflist|json)$/;
@@ -61,7 +61,7 @@ export async function readCniFiles(folder: string): Promise<CniFiles> {
   }
   for (const name of names) {
     try {
-      return { names, broken, network: networkOf(name, await readBounded(join(folder, name))) };
+      return { names, broken, network: networkOf(name, await readRegularText(join(folder, name))) };
     } catch (error) {
       broken.push(`${name}: ${messageOf(error)}`);
     }

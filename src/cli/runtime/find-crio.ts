@@ -4,8 +4,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "../../shared/base/clock/clock.js";
+import { readRegularText } from "../../shared/io/fs/regular-file.js";
 import { findProgram } from "../machine/find-program.js";
-import { readBounded } from "../machine/read-bounded.js";
 import { toolOrNothing } from "../machine/tool.js";
 import { readCrioConfig } from "./crio-config.js";
 import type { RuntimeSettings } from "./runtime-settings.js";
@@ -29,6 +29,6 @@ export async function crioStatusConfig(deadlineMs: number, signal?: AbortSignal)
 async function crioFiles(): Promise<string[]> {
   const folder = join(FOLDER, "crio.conf.d");
   const dropIns = (await readdir(folder).catch(() => [])).sort().map((name) => join(folder, name));
-  const texts = [join(FOLDER, "crio.conf"), ...dropIns].map((file) => readBounded(file).catch(() => ""));
+  const texts = [join(FOLDER, "crio.conf"), ...dropIns].map((file) => readRegularText(file).catch(() => ""));
   return Promise.all(texts);
 }

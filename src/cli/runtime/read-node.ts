@@ -2,9 +2,9 @@
 
 import { omitUndefined } from "../../shared/base/objects/omit-undefined.js";
 import type { NodeletStatus } from "../../shared/contracts/nodelet.js";
+import { readRegularText } from "../../shared/io/fs/regular-file.js";
 import { CONFIG_FILES, type KubeletConfig } from "../machine/kubelet-config.js";
 import { ENVIRONMENT, type NodeMode } from "../machine/node-mode.js";
-import { readBounded } from "../machine/read-bounded.js";
 import { CONTAINERD_SOCKET, readRuntime } from "./read-runtime.js";
 import type { RuntimeSettings } from "./runtime-settings.js";
 
@@ -30,7 +30,7 @@ export async function readNode(
   { mode, cgroupDriver, expected, runtimeEndpoint: configured }: KubeletConfig,
   status: NodeletStatus | undefined,
 ): Promise<NodeSettings> {
-  const flags = status === undefined ? await readBounded(ENVIRONMENT).catch(() => "") : "";
+  const flags = status === undefined ? await readRegularText(ENVIRONMENT).catch(() => "") : "";
   const flag = /--container-runtime-endpoint[= ]([^\s"']+)/.exec(flags)?.[1];
   const runtimeEndpoint = flag ?? configured ?? CONTAINERD_SOCKET;
   const docker = status?.docker;

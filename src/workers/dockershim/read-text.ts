@@ -4,10 +4,10 @@ import { openUntrusted, readWhole } from "../../shared/io/fs/untrusted-file.js";
 
 /** Rejects when the file is missing, no regular file, or longer than `maxBytes`. */
 export async function readText(path: string, maxBytes: number): Promise<string> {
-  const { handle } = await openUntrusted(path);
+  const file = await openUntrusted(path);
   try {
-    return (await readWhole(handle, path, maxBytes)).toString("utf8");
+    return (await readWhole(file, path, maxBytes)).toString("utf8");
   } finally {
-    await handle.close();
+    await file.handle.close();
   }
 }

@@ -4,7 +4,8 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
-import { openUntrusted, readWhole, writeUntrusted } from "../../../shared/io/fs/untrusted-file.js";
+import { readRegularFile } from "../../../shared/io/fs/regular-file.js";
+import { writeUntrusted } from "../../../shared/io/fs/untrusted-file.js";
 import { etcHostsPath, terminationLogPath } from "../../../shared/kubernetes/api/pod-paths.js";
 import type { Container, Pod } from "../../../shared/kubernetes/api/pod.js";
 import { hostsFileMode, podDirMode, terminationLogMode } from "../../model/root-directory.js";
@@ -26,20 +27,10 @@ export async function writeHostsFile(runtime: NodeRuntime, pod: Pod, podIPs: str
   const path = etcHostsPath(runtime.settings.rootDir, pod.metadata.uid);
   const aliases = pod.spec.hostAliases ?? [];
   const text = hostNetwork
-    ? hostNetworkHostsFile(await nodeHosts(), aliases)
+    ? hostNetworkHostsFile(await readRegularFile("/etc/hosts", LONGEST_HOSTS), aliases)
     : podHostsFile({ podIPs, ...podHostname(pod, runtime.settings.clusterDomain), aliases });
   await writeUntrusted(path, text, hostsFileMode);
   return path;
-}
-
-/** Pods may have it mounted to write to it. A link in its place is the operator's. */
-async function nodeHosts(): Promise<Uint8Array> {
-  const { handle } = await openUntrusted("/etc/hosts", { followLink: true });
-  try {
-    return await readWhole(handle, "/etc/hosts", LONGEST_HOSTS);
-  } finally {
-    await handle.close();
-  }
 }
 
 /**

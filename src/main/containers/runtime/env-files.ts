@@ -84,11 +84,11 @@ export class EnvFiles {
 async function readInside(volume: string, path: string): Promise<Buffer> {
   const place = await openSubPath(volume, path.replace(/^\/+/, ""), { make: false });
   try {
-    const { handle } = await openPlace(place, path);
+    const file = await openPlace(place, path);
     try {
-      return await readWhole(handle, path, LONGEST_FILE);
+      return await readWhole(file, path, LONGEST_FILE);
     } finally {
-      await handle.close();
+      await file.handle.close();
     }
   } finally {
     await place.close();

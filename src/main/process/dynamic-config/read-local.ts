@@ -6,8 +6,8 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
-import { FileTooLargeError, readRegularFile } from "../../../shared/io/fs/regular-file.js";
-import { NotRegularFileError } from "../../../shared/io/fs/untrusted-file.js";
+import { readRegularFile } from "../../../shared/io/fs/regular-file.js";
+import { FileTooLargeError, NotRegularFileError } from "../../../shared/io/fs/untrusted-file.js";
 import type { ConfigFiles, ConfigText } from "./config-files.js";
 import { SourceReadError } from "./errors.js";
 

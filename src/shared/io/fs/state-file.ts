@@ -7,8 +7,8 @@ import type { Clock } from "../../base/clock/clock.js";
 import { errorCode } from "../../base/errors/error-code.js";
 import type { Logger } from "../../telemetry/log/logger.js";
 import { atomicWrite, type AtomicWriteOptions, isTemporaryName } from "./atomic-write.js";
-import { FileTooLargeError, readRegularText } from "./regular-file.js";
-import { NotRegularFileError } from "./untrusted-file.js";
+import { readRegularText } from "./regular-file.js";
+import { FileTooLargeError, NotRegularFileError } from "./untrusted-file.js";
 
 /** Between the name of a file that was set aside and the time of that. */
 const ASIDE = ".corrupt-";

@@ -9,6 +9,8 @@ import { lstat, open, realpath, type FileHandle } from "node:fs/promises";
 import { errorCode } from "../../base/errors/error-code.js";
 import { OperatorError } from "../../base/errors/operator-error.js";
 
+/** What is read at once of a file that has grown, or that has no size, as files of the kernel. */
+const PIECE_BYTES = 64 * 1024;
 /** Node does not name the flag. */
 export const O_PATH = 0o10000000;
 /** O_NONBLOCK also refuses to wait for another process's lease on the file. Node itself adds O_CLOEXEC. */
@@ -39,6 +41,14 @@ export class NotRegularFileError extends Error {
   override readonly name = "NotRegularFileError";
   constructor(path: string, stats: BigIntStats) {
     super(`${path} is a ${kindOf(stats)}, not a regular file; the kubelet does not open it`);
+  }
+}
+
+/** The file is longer than its reader accepts. */
+export class FileTooLargeError extends OperatorError {
+  override readonly name = "FileTooLargeError";
+  constructor(path: string, maxBytes: number) {
+    super(`${path} is larger than ${shown(maxBytes)}`);
   }
 }
 
@@ -174,11 +184,30 @@ export async function statUntrusted(path: string): Promise<BigIntStats> {
   return stats;
 }
 
-/** The whole file of an open handle. @throws OperatorError, or a system error */
-export async function readWhole(handle: FileHandle, path: string, maxBytes: number): Promise<Buffer> {
-  const bytes = await readAtMost(handle, maxBytes + 1, 0);
-  if (bytes.length > maxBytes) throw new OperatorError(`${path} is longer than ${maxBytes} bytes`);
-  return bytes;
+/**
+ * The whole file, also if it has grown since it was opened. Takes no more memory than its content needs.
+ * @throws FileTooLargeError, or a system error
+ */
+export async function readWhole({ handle, stats }: UntrustedFile, path: string, maxBytes: number): Promise<Buffer> {
+  if (stats.size > maxBytes) throw new FileTooLargeError(path, maxBytes);
+  const pieces: Buffer[] = [];
+  // One byte more than the file has shows that it has grown.
+  let room = hasSize(stats) ? Number(stats.size) + 1 : PIECE_BYTES;
+  for (let total = 0; ; room = PIECE_BYTES) {
+    const piece = Buffer.allocUnsafeSlow(room);
+    const { bytesRead } = await handle.read(piece, 0, room, total);
+    total += bytesRead;
+    if (total > maxBytes) throw new FileTooLargeError(path, maxBytes);
+    pieces.push(piece.subarray(0, bytesRead));
+    if (hasSize(stats) ? bytesRead === room : bytesRead > 0) continue;
+    const [first] = pieces;
+    return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces, total);
+  }
+}
+
+/** False for a file of the kernel: a read gives one page of it at most. */
+function hasSize({ size }: BigIntStats): boolean {
+  return size > 0;
 }
 
 /** Up to `length` bytes from `start`; fewer where the file ends. */
@@ -211,4 +240,8 @@ function kindOf(stats: BigIntStats): string {
   if (stats.isFIFO()) return "FIFO";
   if (stats.isSocket()) return "socket";
   return "device";
+}
+
+function shown(bytes: number): string {
+  return bytes % (1024 * 1024) === 0 ? `${bytes / 1024 / 1024} MiB` : `${bytes} bytes`;
 }

@@ -12,9 +12,9 @@ import { readIfThere } from "../../../../src/main/node/certificates/certificate-
 import { readVolData } from "../../../../src/main/volumes/csi/vol-data.js";
 import { readIntent } from "../../../../src/main/volumes/mount-intent.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
-import { FileTooLargeError, readRegularFile, readRegularText } from "../../../../src/shared/io/fs/regular-file.js";
+import { readRegularFile, readRegularText } from "../../../../src/shared/io/fs/regular-file.js";
 import { readState } from "../../../../src/shared/io/fs/state-file.js";
-import { NotRegularFileError } from "../../../../src/shared/io/fs/untrusted-file.js";
+import { FileTooLargeError, NotRegularFileError } from "../../../../src/shared/io/fs/untrusted-file.js";
 import { groupId } from "../../../../src/shared/io/os/group-id.js";
 import { SourceText } from "../../../../src/shared/kubernetes/api/client/credentials/source-text.js";
 import { loadClientConfig } from "../../../../src/shared/kubernetes/api/client/kubeconfig/load.js";

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import {
   FileGoneError,
+  FileTooLargeError,
   NotRegularFileError,
   openPlace,
   openUntrusted,
@@ -60,7 +61,7 @@ test("a regular file is opened for reading, neither blocking nor inherited by ch
   const { fd } = openUntrustedSync(path);
   t.after(() => closeSync(fd));
   assert.equal(stats.size, 4n);
-  assert.equal((await readWhole(handle, path, 4)).toString(), "text");
+  assert.equal((await readWhole({ handle, stats }, path, 4)).toString(), "text");
   for (const opened of [handle.fd, fd]) {
     const flags = Number.parseInt(
       /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${opened}`, "utf8"))?.[1] ?? "",
@@ -78,9 +79,9 @@ test("links of the last component are followed only on request", async (t) => {
   await symlink("file", join(folder, "link"));
   await symlink("circle", join(folder, "circle"));
   await symlink("/dev/null", join(folder, "device"));
-  const { handle } = await openUntrusted(join(folder, "link"), { followLink: true });
-  t.after(() => handle.close());
-  assert.equal((await readWhole(handle, "link", 100)).toString(), "text");
+  const file = await openUntrusted(join(folder, "link"), { followLink: true });
+  t.after(() => file.handle.close());
+  assert.equal((await readWhole(file, "link", 100)).toString(), "text");
   await assert.rejects(openUntrusted(join(folder, "circle"), { followLink: true }), FileGoneError);
   await assert.rejects(openUntrusted(join(folder, "device"), { followLink: true }), NotRegularFileError);
 });
@@ -102,20 +103,40 @@ test("the inode that was checked is opened, although another file takes its name
   t.after(() => place.close());
   execFileSync("mkfifo", [join(folder, "fifo")]);
   await rename(join(folder, "fifo"), path);
-  const { handle } = await openPlace(place, path);
-  t.after(() => handle.close());
-  assert.equal((await readWhole(handle, path, 100)).toString(), "first");
+  const file = await openPlace(place, path);
+  t.after(() => file.handle.close());
+  assert.equal((await readWhole(file, path, 100)).toString(), "first");
 });
 
 test("a file is read to the limit, also one that has grown since it was opened", async (t) => {
   const path = join(await temporaryFolder(t), "file");
   await writeFile(path, "12345");
-  const { handle, stats } = await openUntrusted(path);
-  t.after(() => handle.close());
+  const file = await openUntrusted(path);
+  t.after(() => file.handle.close());
   await appendFile(path, "6789");
-  assert.equal(stats.size, 5n);
-  await assert.rejects(readWhole(handle, path, 8), { name: "OperatorError" });
-  assert.equal((await readWhole(handle, path, 9)).toString(), "123456789");
+  assert.equal(file.stats.size, 5n);
+  await assert.rejects(readWhole(file, path, 8), FileTooLargeError);
+  assert.equal((await readWhole(file, path, 9)).toString(), "123456789");
+});
+
+test("a small file takes little memory, however large the limit is", async (t) => {
+  const path = join(await temporaryFolder(t), "file");
+  await writeFile(path, "12345");
+  const file = await openUntrusted(path);
+  t.after(() => file.handle.close());
+  const bytes = await readWhole(file, path, 64 * 1024 * 1024);
+  assert.equal(bytes.toString(), "12345");
+  assert.ok(bytes.buffer.byteLength < 64, String(bytes.buffer.byteLength));
+});
+
+test("a file of the kernel is read whole, although one read gives a page of it", async (t) => {
+  const path = "/proc/self/maps";
+  const file = await openUntrusted(path);
+  t.after(() => file.handle.close());
+  const text = (await readWhole(file, path, 1024 * 1024)).toString();
+  // The last mapping of a process.
+  assert.match(text, /\n[^\n]*\[(vsyscall|stack|vdso)\]\n$/);
+  await assert.rejects(readWhole(file, path, 5000), FileTooLargeError);
 });
 
 test("of a long file the end is read: also of a sparse one of a terabyte", async (t) => {

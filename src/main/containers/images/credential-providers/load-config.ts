@@ -7,7 +7,8 @@ import { extname, join } from "node:path";
 import type { OperatorError } from "../../../../shared/base/errors/operator-error.js";
 import { messageOf } from "../../../../shared/base/errors/thrown.js";
 import { quote } from "../../../../shared/base/text/quote.js";
-import { FileTooLargeError, readRegularFile } from "../../../../shared/io/fs/regular-file.js";
+import { readRegularFile } from "../../../../shared/io/fs/regular-file.js";
+import { FileTooLargeError } from "../../../../shared/io/fs/untrusted-file.js";
 import { type CredentialProviderSettings, credentialProviderConfigError } from "./config.js";
 import { readProviderConfig, type ReadProviders } from "./read-config.js";
 

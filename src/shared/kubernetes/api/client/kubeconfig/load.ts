@@ -1,7 +1,8 @@
 // Reads a kubeconfig file.
 
 import { messageOf } from "../../../../base/errors/thrown.js";
-import { FileTooLargeError, readRegularFile } from "../../../../io/fs/regular-file.js";
+import { readRegularFile } from "../../../../io/fs/regular-file.js";
+import { FileTooLargeError } from "../../../../io/fs/untrusted-file.js";
 import type { ClientConfig } from "../config.js";
 import { KubeconfigError } from "./errors.js";
 import { readClientConfig, type Tolerated } from "./read.js";
