@@ -2,7 +2,7 @@
 // Read once per container, kept while the runtime has the container; files are read by main asynchronously, never more
 // than their tail.
 
-import { join, posix } from "node:path";
+import { join } from "node:path";
 import { mapAtMost } from "../../../shared/base/turns/map-at-most.js";
 import { readTail } from "../../../shared/io/fs/untrusted-file.js";
 import { containersDirectory } from "../../../shared/kubernetes/api/pod-paths.js";
@@ -14,6 +14,7 @@ import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { annotationKeys } from "../../model/labels.js";
 import { podLogDirectory } from "../../model/paths.js";
+import { messageMountPath } from "../../model/rooted-path.js";
 import { outputTail } from "./output-tail.js";
 import { fallsBackToLog, fileMessage, fileMessageLimit, logMessage } from "./termination-message.js";
 
@@ -96,8 +97,8 @@ export class TerminationReader {
   private async readFile(pod: Pod, status: ObservedContainer): Promise<string> {
     const path = status.annotations[annotationKeys.terminationMessagePath];
     if (path === undefined) return "";
-    // Mounted below the root, without a slash at its end; by earlier releases as written.
-    const paths = [posix.resolve("/", path), path];
+    // Earlier releases mounted it as written.
+    const paths = [messageMountPath(path), path];
     const mount = status.mounts.find(({ containerPath }) => paths.includes(containerPath));
     if (mount === undefined) return "";
     // One byte more than the limit: it shows whether the limit is within a character.

@@ -2,13 +2,13 @@
 // part.
 
 import { constants } from "node:fs";
-import { posix } from "node:path";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import type { HostPathType } from "../../../shared/kubernetes/api/volume.js";
 import { VolumeNotAnsweringError } from "../../../shared/node/volume-calls/errors.js";
 import type { RequestOf, ResultOf } from "../../../shared/node/volume-calls/operations.js";
 import type { VolumeCalls } from "../../../shared/node/volume-calls/volume-calls.js";
+import { rootedPath } from "../../model/rooted-path.js";
 import { VolumeSetUpError } from "../errors.js";
 import type { VolumePlugin } from "../plugin.js";
 
@@ -32,8 +32,7 @@ export function hostPathPlugin(calls: VolumeCalls): VolumePlugin {
     source: "hostPath",
     async setUp({ pod, volume, signal }) {
       const written = volume.hostPath?.path ?? "";
-      // Without its leading slash it is below the root, as for upstream's kubelet in a service of systemd.
-      const path = posix.isAbsolute(written) ? written : posix.join("/", written);
+      const path = rootedPath(written);
       const type = volume.hostPath?.type ?? "";
       const fail = (problem: string, cause?: unknown): VolumeSetUpError =>
         new VolumeSetUpError(pod, volume.name, problem, { cause });

@@ -7,6 +7,7 @@ import { type Device, type Mount, MountPropagation } from "../../../../shared/ku
 import { CreateContainerConfigError } from "../../../model/container-config-error.js";
 import { type ExpansionBudget, expandStrict } from "../../../model/expand.js";
 import { defaultTerminationMessagePath } from "../../../model/labels.js";
+import { messageMountPath, rootedPath } from "../../../model/rooted-path.js";
 import { isDevicePlace, isImagePlace, type ImagePlace, type VolumePlace } from "../../../volumes/place.js";
 
 export interface MountsInput {
@@ -51,7 +52,7 @@ export function containerMounts(input: MountsInput): Mount[] {
   }
   const messagePath = container.terminationMessagePath ?? defaultTerminationMessagePath;
   if (input.terminationLogPath !== undefined && messagePath !== "") {
-    mounts.push({ ...bind(input.terminationLogPath, posix.resolve("/", messagePath)), selinuxRelabel: input.seLinux });
+    mounts.push({ ...bind(input.terminationLogPath, messageMountPath(messagePath)), selinuxRelabel: input.seLinux });
   }
   return mounts;
 }
@@ -118,8 +119,7 @@ function volumeMount(input: MountsInput, mount: VolumeMount, index: number): Mou
   if (resolved === undefined && (mount.subPath || mount.subPathExpr)) {
     throw new CreateContainerConfigError(subPathProblem(mount, input.container));
   }
-  // Upstream allows a mount path without its leading slash.
-  const containerPath = posix.isAbsolute(mount.mountPath) ? mount.mountPath : posix.join("/", mount.mountPath);
+  const containerPath = rootedPath(mount.mountPath);
   if (isImagePlace(root)) return imageMount(input, root, mount, containerPath, resolved ?? "");
   if (isDevicePlace(root)) {
     throw new CreateContainerConfigError(
