@@ -3,9 +3,9 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
+import { sleep } from "../../tools/standalone/wait.js";
 import type { HostileBench } from "./bench.js";
-
-const PAUSE_MS = 100;
+import { PAUSE_MS, Visits } from "./visits.js";
 
 export interface OddRequest {
   path: string;
@@ -20,9 +20,8 @@ export class RequestVisitors {
   bytes = 0;
   /** Responses of any status. */
   answers = 0;
-  private readonly over = new AbortController();
   private readonly agent = new Agent({ keepAlive: true });
-  private readonly running: Promise<void>[];
+  private readonly visits: Visits;
 
   /** @param asks paths of the port, with their queries, or whole requests */
   constructor({ fixture, port }: HostileBench, asks: readonly (string | OddRequest)[], count: number) {
@@ -31,30 +30,19 @@ export class RequestVisitors {
       const one = asks[index % asks.length] ?? "/";
       return typeof one === "string" ? { path: one } : one;
     };
-    this.running = Array.from({ length: count }, (_, index) => this.visit({ ...ask(index), port }, client));
+    this.visits = new Visits(count, async (index, signal) => {
+      const { body, ...options } = { host: "127.0.0.1", port, method: "GET", ...ask(index) };
+      const sent = request({ ...client, ...options, agent: this.agent, rejectUnauthorized: false, signal }).end(body);
+      const [response] = (await once(sent, "response")) as [IncomingMessage];
+      for await (const part of response) this.bytes += (part as Buffer).length;
+      this.answers++;
+      if (response.statusCode === 200) this.responses++;
+      else await sleep(PAUSE_MS);
+    });
   }
 
   async stop(): Promise<void> {
-    this.over.abort();
-    await Promise.all(this.running);
+    await this.visits.stop();
     this.agent.destroy();
-  }
-
-  private async visit(ask: OddRequest & { port: number }, client: { cert: string; key: string }): Promise<void> {
-    const { body, ...options } = { host: "127.0.0.1", method: "GET", ...ask };
-    const { signal } = this.over;
-    while (!signal.aborted) {
-      try {
-        const sent = request({ ...client, ...options, agent: this.agent, rejectUnauthorized: false, signal }).end(body);
-        const [response] = (await once(sent, "response")) as [IncomingMessage];
-        for await (const part of response) this.bytes += (part as Buffer).length;
-        this.answers++;
-        if (response.statusCode === 200) this.responses++;
-        else await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-      } catch {
-        // Refused, cut or over: the next one.
-        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-      }
-    }
   }
 }

@@ -4,16 +4,14 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
-import { sleep } from "../../tools/standalone/wait.js";
 import { ChannelSocket } from "../support/websocket.js";
 import type { HostileBench } from "./bench.js";
+import { Visits } from "./visits.js";
 
 /** Bytes of one stream that a client reads. */
 const READ_BYTES = 1024 * 1024;
 /** How long a stream is held. */
 const HOLD_MS = 3_000;
-/** Before the next try after a refusal. */
-const PAUSE_MS = 100;
 
 interface Source {
   on(event: "data", listener: (part: Buffer) => void): unknown;
@@ -24,36 +22,25 @@ export class StreamVisitors {
   /** Streams that were opened, and bytes of them. */
   opened = 0;
   bytes = 0;
-  private readonly over = new AbortController();
-  private readonly running: Promise<void>[];
+  private readonly visits: Visits;
 
   /** @param paths of the port, with their queries: /containerLogs is followed, others are upgraded */
   constructor({ fixture, port }: HostileBench, paths: readonly string[], count: number) {
     const client = fixture.clientCertificate("visitor", ["system:masters"]);
-    const url = (index: number): string => `https://127.0.0.1:${port}${paths[index % paths.length] ?? "/"}`;
-    this.running = Array.from({ length: count }, (_, index) => this.visit(url(index), client));
+    this.visits = new Visits(count, async (index, over) => {
+      const url = `https://127.0.0.1:${port}${paths[index % paths.length] ?? "/"}`;
+      const open = url.includes("/containerLogs/") ? followed : upgraded;
+      const signal = AbortSignal.any([over, AbortSignal.timeout(HOLD_MS)]);
+      const { source, close } = await open(url, client, signal);
+      this.opened++;
+      this.read(source);
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      close();
+    });
   }
 
-  async stop(): Promise<void> {
-    this.over.abort();
-    await Promise.all(this.running);
-  }
-
-  private async visit(url: string, client: { cert: string; key: string }): Promise<void> {
-    const open = url.includes("/containerLogs/") ? followed : upgraded;
-    while (!this.over.signal.aborted) {
-      const signal = AbortSignal.any([this.over.signal, AbortSignal.timeout(HOLD_MS)]);
-      try {
-        const { source, close } = await open(url, client, signal);
-        this.opened++;
-        this.read(source);
-        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-        close();
-      } catch {
-        // Refused, or too late: the next one.
-        await sleep(PAUSE_MS);
-      }
-    }
+  stop(): Promise<void> {
+    return this.visits.stop();
   }
 
   private read(source: Source): void {
