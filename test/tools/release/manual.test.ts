@@ -53,7 +53,10 @@ test("man renders the pages without a warning", async (t) => {
   }
 });
 
-test("bash completes commands, options and values", async () => {
+test("bash completes commands, options and values", async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), "nodelet-values-"));
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  await writeFile(join(dir, "config.yaml"), "");
   const complete = async (table: ReturnType<typeof nodeletTable>, ...words: string[]): Promise<string[]> => {
     const quoted = words.map((word) => `'${word}'`).join(" ");
     const text = `${bashCompletion(table)}
@@ -68,7 +71,7 @@ test("bash completes commands, options and values", async () => {
   assert.deepEqual(await complete(nodelet, "nodelet", "logs", "--ti"), ["--timestamps"]);
   assert.deepEqual(await complete(nodelet, "nodelet", "completion", ""), ["bash", "zsh", "fish"]);
   assert.deepEqual(await complete(kubeletTable(), "kubelet", "--check"), ["--check-config"]);
-  assert.ok((await complete(kubeletTable(), "kubelet", "--config", "/etc/host")).includes("/etc/hosts"));
+  assert.deepEqual(await complete(kubeletTable(), "kubelet", "--config", join(dir, "con")), [join(dir, "config.yaml")]);
 });
 
 test("bash completes names of pods and containers from the socket that the words name, and none without a kubelet", async (t) => {
@@ -97,7 +100,8 @@ esac
   assert.equal(await complete("logs", "-n", "shop", "-f", ""), "cart");
   assert.equal(await complete("--socket", "=", "/s", "exec", "-n", "shop", "-it", "cart", "-c", ""), "app");
   assert.equal(await complete("--socket", "/none", "logs", ""), "");
-  assert.equal(await complete("apply", "-f", "/etc/hosts"), "/etc/hosts");
+  await writeFile(join(dir, "pod.yaml"), "");
+  assert.equal(await complete("apply", "-f", join(dir, "pod")), join(dir, "pod.yaml"));
 });
 
 test("each shell accepts the syntax of its scripts", async (t) => {
