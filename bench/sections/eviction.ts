@@ -207,7 +207,7 @@ async function follow(parts: Parts, { name, uid, pid, crossedAt, mibPerSecond }:
 /** Milliseconds since the epoch, as the kubelet's log has it. */
 async function orderedAt({ kubelet }: NodeUnderTest, uid: string): Promise<number> {
   for (const line of (await readFile(kubelet.log, "utf8")).split("\n")) {
-    if (!line.includes(`(${uid}) is evicted: `)) continue;
+    if (!line.includes("evicting pod ") || !line.includes(`(${uid}): `)) continue;
     return (JSON.parse(line) as { ts: number }).ts;
   }
   throw new Error(`the agent's log has no order to evict pod ${uid}`);
