@@ -1,6 +1,7 @@
 // A process that makes Version calls to a runtime over one of the two CRI channels, and reports the processor time of
 // each band of calls. The parent passes the endpoint and the channel.
 
+import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/shared/base/clock/clock.js";
 import type { CriChannelKind } from "../../src/shared/kubernetes/cri/channel-kind.js";
 import { createCriClient } from "../../src/shared/kubernetes/cri/client.js";
@@ -40,7 +41,8 @@ async function measure(endpoint: string, channel: CriChannelKind): Promise<Calle
   return { perCall, rssMiB: rss / 2 ** 20, heapMiB: heapUsed / 2 ** 20 };
 }
 
-if (process.send !== undefined) {
+// The bench itself has a channel to its parent, too, when another Node started it (tools/build/pinned-node.mjs).
+if (process.send !== undefined && process.argv[1] === fileURLToPath(import.meta.url)) {
   const [, , endpoint = "", channel = "own"] = process.argv;
   process.send(await measure(endpoint, channel === "own" ? "own" : "grpc-js"));
   process.disconnect();

@@ -2,7 +2,8 @@
 // before a build.
 
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, fork } from "node:child_process";
+import { once } from "node:events";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -141,6 +142,14 @@ describe("a program that is started without npm", async () => {
       }
     });
   }
+
+  test("dist/bench/main.js does so with a channel to its parent, too, as it has below another Node", async () => {
+    const child = fork(join(ROOT, "dist/bench/main.js"), ["--help"], { env, silent: true });
+    let stderr = "";
+    child.stderr?.on("data", (text: Buffer) => (stderr += text.toString()));
+    const [status] = (await once(child, "exit")) as [number | null];
+    assert.deepEqual({ status, stderr }, { status: 0, stderr: "" });
+  });
   assert.ok(programs.length >= 5, programs.join());
 });
 
