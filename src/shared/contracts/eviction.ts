@@ -100,8 +100,8 @@ export interface PodDiskUsage {
   uid: PodUid;
   /** The moment of the measurement. */
   at: WallTime;
-  /** Local volumes, by name. */
-  volumes: { name: string; bytes: number; inodes: number }[];
+  /** Local volumes, by name. `apart`: a file system by itself, as in memory, which takes nothing of the node's disk. */
+  volumes: { name: string; bytes: number; inodes: number; apart?: boolean }[];
   /** Container logs, by container name. */
   logs: { container: string; bytes: number; inodes: number }[];
   /** Files of the pod that are no volume: /etc/hosts and termination messages. */

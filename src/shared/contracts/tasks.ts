@@ -115,6 +115,8 @@ export interface UsagePart {
   bytes: number;
   inodes: number;
   done: boolean;
+  /** The tree is a file system by itself: it takes nothing of the one around it. */
+  apart?: boolean;
   /** Position at which the job ended in a tree that is started and not done. */
   place?: Uint8Array;
 }

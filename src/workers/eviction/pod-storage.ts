@@ -50,7 +50,8 @@ export function partsOf(
   const inMemory = new Set(pod.volumes.filter(({ memory }) => memory).map(({ name }) => name));
   const taken: Taken[] = [];
   if (parts.volumes && disk !== undefined) {
-    taken.push(...disk.volumes.filter(({ name }) => !inMemory.has(name)), disk.other);
+    // As upstream, volumes that take nothing of the node's disk do not count, whether they have a limit or not.
+    taken.push(...disk.volumes.filter(({ name, apart }) => apart !== true && !inMemory.has(name)), disk.other);
   }
   if (parts.logs) taken.push(...(disk?.logs ?? []));
   if (parts.layers) taken.push(...(layers?.values() ?? []));

@@ -234,6 +234,20 @@ describe("local limits", () => {
   });
 });
 
+test("a volume that is a file system by itself takes nothing of the disk, though it has no limit", () => {
+  const nothing = { bytes: 0, inodes: 0 };
+  const disk: PodDiskUsage = {
+    ...{ uid: podUid("uid-p"), at: wallTime(0), logs: [], other: nothing },
+    volumes: [
+      { name: "scratch", bytes: 3 * MIB, inodes: 2 },
+      { name: "in-memory", bytes: 500 * MIB, inodes: 9, apart: true },
+    ],
+  };
+  const onDisk = { bytes: 3 * MIB, inodes: 2 };
+  deepEqual(partsOf(pod("p"), disk, undefined, { layers: true, logs: true, volumes: true }), onDisk);
+  deepEqual(storageOf(pod("p"), disk, undefined).total, onDisk);
+});
+
 test("of a container's runs the newest has the layer", () => {
   const stats = (attempt: number, bytes: bigint) => ({
     attributes: {

@@ -53,6 +53,7 @@ interface Sum {
   inodes: number;
   place: Uint8Array | undefined;
   done: boolean;
+  apart?: boolean;
 }
 
 /** Repeat `step` until the walk is done; other pods' steps may come between. */
@@ -94,6 +95,7 @@ export class PodWalk {
       sum.inodes += part.inodes;
       sum.place = part.place;
       sum.done = part.done;
+      if (part.apart === true) sum.apart = true;
     }
   }
 
@@ -113,14 +115,16 @@ export class PodWalk {
       uid: this.pod.metadata.uid,
       at: this.deps.clock.now(),
       volumes: this.of("volume"),
-      logs: this.of("log").map(({ name, ...taken }) => ({ container: name, ...taken })),
+      logs: this.of("log").map(({ name, bytes, inodes }) => ({ container: name, bytes, inodes })),
       other: { bytes: total("bytes"), inodes: total("inodes") },
     };
   }
 
-  private of(kind: PodTree["kind"]): { name: string; bytes: number; inodes: number }[] {
+  private of(kind: PodTree["kind"]): PodDiskUsage["volumes"] {
     return this.sums
       .filter(({ tree }) => tree.kind === kind)
-      .map(({ tree: { name }, bytes, inodes }) => ({ name, bytes: Math.round(bytes), inodes: Math.round(inodes) }));
+      .map(({ tree: { name }, bytes, inodes, apart }) =>
+        omitUndefined({ name, bytes: Math.round(bytes), inodes: Math.round(inodes), apart }),
+      );
   }
 }

@@ -60,7 +60,7 @@ function measure(tree: UsageTree, count: Count): UsagePart {
 
 function wholeFileSystem(path: string): UsagePart {
   const { bsize, blocks, bfree, files, ffree } = statfsSync(path);
-  return { bytes: (blocks - bfree) * bsize, inodes: files - ffree, done: true };
+  return { bytes: (blocks - bfree) * bsize, inodes: files - ffree, done: true, apart: true };
 }
 
 function add(part: UsagePart, stats: Stats): void {

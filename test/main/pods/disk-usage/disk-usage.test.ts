@@ -207,3 +207,16 @@ test("the stop ends a walk and all waits", async () => {
   assert.deepEqual(await usage.of([podUid("a")], 1000), []);
   assert.equal(world.jobs.length, 1);
 });
+
+test("a volume that is a file system by itself is one in the figures, too", async () => {
+  const { usage, world } = build(["a"]);
+  world.script = ({ trees }) => {
+    const found = trees.map(({ root }) => {
+      const part = { bytes: 4, inodes: 1, done: true };
+      return root.includes("/volumes/") ? { ...part, apart: true } : part;
+    });
+    return Promise.resolve({ trees: found, workMs: 1 });
+  };
+  const [figures] = await usage.of([podUid("a")], NEVER);
+  assert.deepEqual(figures?.volumes, [{ name: "data", bytes: 4, inodes: 1, apart: true }]);
+});
