@@ -50,12 +50,15 @@ export class DiskRelief {
   /**
    * @param due thresholds that require action now, `threshold` among them.
    * @param thresholds all thresholds.
+   * @param observations those by which `due` are due: the message names them, as upstream's, though the node has
+   *   reclaimed since.
    * Resolves to "no-candidate" if a pod must be evicted and none can be. Never rejects.
    */
   async relieve(
     threshold: EvictionThreshold,
     due: readonly EvictionThreshold[],
     thresholds: readonly EvictionThreshold[],
+    observations: Observations,
   ): Promise<"done" | "no-candidate"> {
     const { disks, figures, podStore, board, log } = this.deps;
     const { layout } = disks;
@@ -86,7 +89,7 @@ export class DiskRelief {
     if (podStore.orders.block(this.deps.clock.monotonic())) return "done";
     const pod = podStore.first(this.rank(threshold, layout));
     if (pod === undefined) return "no-candidate";
-    this.order(pod, threshold, due);
+    this.order(pod, threshold, due, observations);
     return "done";
   }
 
@@ -129,11 +132,15 @@ export class DiskRelief {
     return rankByUsage(usages);
   }
 
-  private order(pod: EvictionPod, threshold: EvictionThreshold, due: readonly EvictionThreshold[]): void {
+  private order(
+    pod: EvictionPod,
+    threshold: EvictionThreshold,
+    due: readonly EvictionThreshold[],
+    observations: Observations,
+  ): void {
     const { outbox, evictionMaxPodGracePeriod, clock } = this.deps;
-    const observations = this.deps.observe();
     const message = nodePressure(threshold.signal, due, observations, pod, this.consumption(pod, threshold));
-    const at = observations.get(threshold.signal)?.at ?? clock.monotonic();
+    const at = this.deps.observe().get(threshold.signal)?.at ?? clock.monotonic();
     const grace = graceOf(threshold, pod, evictionMaxPodGracePeriod);
     outbox.order(pod, threshold.signal, grace, message, clock.monotonic() - at);
   }

@@ -190,7 +190,7 @@ export class Eviction {
     const first = due.find(({ signal }) => !isDisk(signal) || free);
     if (first !== undefined && !this.deps.podStore.orders.block(now)) {
       this.deps.outbox.publishShort(SIGNAL_FACTS[first.signal].resource);
-      if (isDisk(first.signal)) this.startRelief(first, due, thresholds);
+      if (isDisk(first.signal)) this.startRelief(first, due, thresholds, observations);
       else if ((await this.deps.podRelief.relieve(first, due, observations)) === "no-candidate")
         this.logNoCandidate(first);
     } else if (free && disksNearlyShort(thresholds, observations)) this.startWarmUp();
@@ -200,9 +200,10 @@ export class Eviction {
     threshold: EvictionThreshold,
     due: readonly EvictionThreshold[],
     thresholds: readonly EvictionThreshold[],
+    observations: Observations,
   ): void {
     this.start("disk", async () => {
-      const outcome = await this.deps.diskRelief.relieve(threshold, due, thresholds);
+      const outcome = await this.deps.diskRelief.relieve(threshold, due, thresholds, observations);
       if (outcome === "done") return;
       this.logNoCandidate(threshold);
       this.diskRestUntil = this.deps.clock.monotonic() + DISK_REST_MS;

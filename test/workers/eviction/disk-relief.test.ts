@@ -45,7 +45,7 @@ test("the first eviction for the kubelet's disk names what each container uses o
     errorLog: part<DiskReliefDeps["errorLog"]>({}),
   });
   const due = threshold("nodefs.available", "700Mi");
-  await relief.relieve(due, [due], [due]);
+  await relief.relieve(due, [due], [due], seen({ "nodefs.available": 100 * MIB }));
   deepEqual(
     records.map((record) => record.kind === "evict" && record.message),
     [

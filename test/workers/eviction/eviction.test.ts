@@ -252,6 +252,8 @@ describe("disk", () => {
     };
     await world.run(3000);
     deepEqual(world.evicted, ["b"]);
+    // As upstream: what led to the eviction, before anything was removed.
+    equal(world.orders[0]?.message.includes("Threshold quantity: 10Gi, available: 9Gi. "), true);
   });
 
   test("then the pod that takes most", async () => {
