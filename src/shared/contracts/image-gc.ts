@@ -43,10 +43,13 @@ export interface KnownImage {
   lastUsed: number;
 }
 
-/** Before any time. Images from before this process count as old, and images without use as used longest ago. */
-export const NEVER = 0;
+/**
+ * Before any time. Images from before this process count as old, and images without use as used longest ago. The clock
+ * begins with the machine: 0 would be a moment ago where that has just started.
+ */
+export const NEVER = -Infinity;
 
-/** Least recently used first; among equals the oldest first. */
+/** Least recently used first; among equals the oldest first. The difference of two NEVER is NaN, which counts as 0. */
 export function byEviction(
   a: Pick<KnownImage, "id" | "lastUsed" | "firstSeen">,
   b: Pick<KnownImage, "id" | "lastUsed" | "firstSeen">,

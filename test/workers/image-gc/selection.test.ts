@@ -77,6 +77,11 @@ describe("candidates", () => {
     assert.deepEqual(ids(mayFree(records, 100, 100, 60)), ["fine", "never"]);
   });
 
+  test("an image from before the kubelet is old on a machine that has just started, too", () => {
+    const records = [record("b", { firstSeen: NEVER }), record("a", { firstSeen: NEVER }), record("new")];
+    assert.deepEqual(ids(mayFree(inEvictionOrder(records), 5, 6, 60)), ["a", "b"]);
+  });
+
   test("too old is unused for longer than the limit; never used counts; 0 is no limit", () => {
     const records = [record("at", { lastUsed: 40 }), record("over", { lastUsed: 39 }), record("never")];
     assert.deepEqual(ids(tooOld(records, 100, 60)), ["over", "never"]);
