@@ -8,7 +8,7 @@ import type {
   RuntimeServiceService,
 } from "../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import type { FakeRegistryEntry } from "./images.js";
-import type { FakeState } from "./state.js";
+import type { FakeContainer, FakeState } from "./state.js";
 
 type Definitions = typeof RuntimeServiceService & typeof ImageServiceService;
 type UnaryMethod = {
@@ -47,6 +47,10 @@ export interface FakeSettings {
   networkReady: boolean;
   /** Mount point that ImageFsInfo names. */
   imageStore: string;
+  /** Mount point that ImageFsInfo names for containers; absent: none. */
+  containerStore?: string;
+  /** Bytes and inodes of a container's writable layer; absent: a few. */
+  layerOf?: (container: FakeContainer) => { bytes: number; inodes: number };
   /** undefined: RuntimeConfig is Unimplemented, as with containerd before 2.0. */
   cgroupDriver: "systemd" | "cgroupfs" | undefined;
   /** Handlers in the Status reply; none by default, as with containerd before 1.7. */

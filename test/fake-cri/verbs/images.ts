@@ -50,7 +50,17 @@ export function imageVerbs({
           inodesUsed: { value: BigInt(state.images.size) },
         },
       ],
-      containerFilesystems: [],
+      containerFilesystems:
+        settings.containerStore === undefined
+          ? []
+          : [
+              {
+                timestamp: state.nanos(),
+                fsId: { mountpoint: settings.containerStore },
+                usedBytes: undefined,
+                inodesUsed: undefined,
+              },
+            ],
     }),
   };
 }

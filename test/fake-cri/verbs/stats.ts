@@ -9,7 +9,7 @@ import {
   type PodSandboxStats,
   type PodSandboxStatsFilter,
 } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import type { FakeWorld, UnaryVerbs } from "../context.js";
+import type { FakeSettings, FakeWorld, UnaryVerbs } from "../context.js";
 import { matchesLabels } from "../filters.js";
 import type { FakeContainer, FakeSandbox, FakeState } from "../state.js";
 
@@ -23,10 +23,10 @@ type StatsVerb =
   | "listMetricDescriptors"
   | "listPodSandboxMetrics";
 
-export function statsVerbs({ state }: FakeWorld): UnaryVerbs<StatsVerb> {
+export function statsVerbs({ state, settings }: FakeWorld): UnaryVerbs<StatsVerb> {
   return {
     containerStats: ({ containerId }) => ({ stats: statsOf(state, state.container(containerId)) }),
-    listContainerStats: ({ filter }) => ({ stats: listContainerStats(state, filter) }),
+    listContainerStats: ({ filter }) => ({ stats: listContainerStats(state, filter, settings.layerOf) }),
     podSandboxStats: ({ podSandboxId }) => ({ stats: podStatsOf(state, state.sandbox(podSandboxId)) }),
     listPodSandboxStats: ({ filter }) => ({ stats: listPodStats(state, filter) }),
     listMetricDescriptors: () => ({
@@ -36,7 +36,13 @@ export function statsVerbs({ state }: FakeWorld): UnaryVerbs<StatsVerb> {
   };
 }
 
-function statsOf(state: FakeState, { status }: FakeContainer): ContainerStats {
+type LayerOf = FakeSettings["layerOf"];
+
+const SMALL_LAYER = { bytes: 4096, inodes: 1 };
+
+function statsOf(state: FakeState, container: FakeContainer, layerOf?: LayerOf): ContainerStats {
+  const { status } = container;
+  const layer = layerOf?.(container) ?? SMALL_LAYER;
   const { id, metadata, labels, annotations } = status;
   const timestamp = state.nanos();
   const runs = status.state === ContainerState.CONTAINER_RUNNING;
@@ -62,15 +68,19 @@ function statsOf(state: FakeState, { status }: FakeContainer): ContainerStats {
     writableLayer: {
       timestamp,
       fsId: { mountpoint: "/var/lib/fake-cri" },
-      usedBytes: { value: 4096n },
-      inodesUsed: { value: 1n },
+      usedBytes: { value: BigInt(layer.bytes) },
+      inodesUsed: { value: BigInt(layer.inodes) },
     },
     swap: undefined,
     io: undefined,
   };
 }
 
-export function listContainerStats(state: FakeState, filter: ContainerStatsFilter | undefined): ContainerStats[] {
+export function listContainerStats(
+  state: FakeState,
+  filter: ContainerStatsFilter | undefined,
+  layerOf?: LayerOf,
+): ContainerStats[] {
   const all: ContainerStats[] = [];
   for (const container of state.containers.values()) {
     if (filter !== undefined) {
@@ -78,7 +88,7 @@ export function listContainerStats(state: FakeState, filter: ContainerStatsFilte
       if (filter.podSandboxId !== "" && !container.sandboxId.startsWith(filter.podSandboxId)) continue;
       if (!matchesLabels(container.status.labels, filter.labelSelector)) continue;
     }
-    all.push(statsOf(state, container));
+    all.push(statsOf(state, container, layerOf));
   }
   return all;
 }

@@ -41,6 +41,11 @@ const USUAL_BYTES = 1_000_000;
 /** Bytes that a container or sandbox uses. */
 let memoryOf: ((id: string) => number) | undefined;
 
+/** Processes of a container or sandbox; undefined: one. */
+let processesOf: ((id: string) => number) | undefined;
+/** Between the first process of a container and its second. */
+const NEXT_PID = 1_000_000_000;
+
 /** Pids by the id of their container or sandbox. */
 const inside = new WeakMap<Inode, Map<string, number>>();
 const killers = new Set<(id: string) => void>();
@@ -53,6 +58,16 @@ export function onCgroupKill(kill: (id: string) => void): void {
 /** From now on a container or sandbox uses as many bytes as `use` returns. */
 export function simulateMemory(use: (id: string) => number): void {
   memoryOf = use;
+}
+
+/** From now on a container or sandbox has as many processes as `count` returns. */
+export function simulateProcesses(count: (id: string) => number): void {
+  processesOf = count;
+}
+
+/** The first of a member is its main process. */
+function pidsOf([id, first]: [string, number]): number[] {
+  return Array.from({ length: processesOf?.(id) ?? 1 }, (_, index) => first + index * NEXT_PID);
 }
 
 function memoryBelow(directory: Inode): number {
@@ -94,7 +109,7 @@ export function fillCgroup(directory: Inode): void {
       }
     },
   );
-  file("cgroup.procs", () => [...members.values()].join("\n"));
+  file("cgroup.procs", () => [...members].flatMap((member) => pidsOf(member)).join("\n"));
   file(
     "cgroup.kill",
     () => "",

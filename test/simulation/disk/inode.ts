@@ -18,6 +18,8 @@ export class Inode {
   data: Buffer = Buffer.alloc(0);
   readonly entries = new Map<string, Inode>();
   target = "";
+  /** Bytes of a file beyond its data: what a container wrote, which nobody reads. */
+  bulk = 0;
   uid = 0;
   gid = 0;
   links = 1;

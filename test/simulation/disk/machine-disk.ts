@@ -18,6 +18,14 @@ interface DiskFault {
   below: string;
 }
 
+/** Size of a file system, and what is free of it. */
+export interface Room {
+  bytes: number;
+  freeBytes: number;
+  inodes: number;
+  freeInodes: number;
+}
+
 const WRITES = new Set(["write", "writeFile", "mkdir", "open-create", "symlink", "fsync"]);
 
 class MachineDisk {
@@ -25,6 +33,8 @@ class MachineDisk {
   fault: DiskFault | undefined;
   /** Calls that a fault met. */
   faults = 0;
+  /** What statfs(2) of a path shows of its file system; undefined, also its result: much room, always the same. */
+  roomAt: ((path: string, fileSystem: string) => Room | undefined) | undefined;
   private random = new Random(0);
 
   seed(random: Random): void {
@@ -108,11 +118,11 @@ class MachineDisk {
     parent.setEntry(name, inode);
   }
 
-  directory(path: string): Inode {
+  directory(path: string, fileSystem = "disk"): Inode {
     const { parent, name } = this.parentOf(path);
     const old = parent.entries.get(name);
     if (old !== undefined) return old;
-    const made = new Inode("directory", 0o755, "disk");
+    const made = new Inode("directory", 0o755, fileSystem);
     parent.setEntry(name, made);
     return made;
   }

@@ -34,6 +34,7 @@ const OWN_MODULES: ReadonlyMap<string, string> = new Map(
     ["io/os/libc.ts", "libc"],
     ["io/os/inotify.ts", "inotify"],
     ["base/turns/shared-read.ts", "shared-read"],
+    ["io/os/directory-stream.ts", "directory-stream"],
   ].map(([path = "", name = ""]) => [join(root, "src", "shared", path), name]),
 );
 

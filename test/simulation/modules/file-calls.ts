@@ -94,17 +94,9 @@ export const calls = {
     return options?.bigint === true ? bigStatsOf(inode) : statsOf(inode);
   },
   statfs: (path: PathLike, options?: { bigint?: boolean }): object => {
-    tree.lookUp(textOf(path), "statfs");
-    const isCgroup = textOf(path).startsWith("/sys/fs/cgroup");
-    const numbers = {
-      type: isCgroup ? 0x63677270 : 0xef53,
-      bsize: 4096,
-      blocks: 25_000_000,
-      bfree: 20_000_000,
-      bavail: 20_000_000,
-      files: 6_000_000,
-      ffree: 5_000_000,
-    };
+    const whole = textOf(path);
+    const { fileSystem } = tree.lookUp(whole, "statfs");
+    const numbers = { type: whole.startsWith("/sys/fs/cgroup") ? 0x63677270 : 0xef53, ...sizes(whole, fileSystem) };
     if (options?.bigint !== true) return numbers;
     return Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, BigInt(value)]));
   },
@@ -152,6 +144,19 @@ export const calls = {
     Object.assign(tree.lookUp(textOf(path), "chown"), { uid, gid });
   },
 };
+
+const BLOCK = 4096;
+
+function sizes(path: string, fileSystem: string): Record<string, number> {
+  const room = disk.roomAt?.(path, fileSystem);
+  if (room === undefined) {
+    const free = 20_000_000;
+    return { bsize: BLOCK, blocks: 25_000_000, bfree: free, bavail: free, files: 6_000_000, ffree: 5_000_000 };
+  }
+  const free = Math.floor(room.freeBytes / BLOCK);
+  const blocks = Math.floor(room.bytes / BLOCK);
+  return { bsize: BLOCK, blocks, bfree: free, bavail: free, files: room.inodes, ffree: room.freeInodes };
+}
 
 function findOrNone(path: string): { inode: Inode | undefined } {
   try {
