@@ -29,6 +29,13 @@ export interface PodShape {
   memory?: Readonly<Record<string, number>> | undefined;
   /** What containers of it use, by name, MiB: on a node that runs short of memory. */
   useMiB?: Readonly<Record<string, number>> | undefined;
+  /**
+   * What containers of it write, by name, MiB, on a node that runs short of disks: to their writable layers, and to the
+   * volume "scratch".
+   */
+  disk?: { readonly layerMiB: Readonly<Record<string, number>>; readonly volumeMiB: Readonly<Record<string, number>> };
+  /** Processes of containers of it, by name: on a node that runs short of process ids. */
+  processes?: Readonly<Record<string, number>> | undefined;
   /** The persistent volume claim of its first container: on a node with a CSI driver. */
   claim?: string | undefined;
   spec: Record<string, unknown>;

@@ -2,6 +2,7 @@
 // of these devices, too. Some pods ask for them then.
 
 import type { Random } from "../kernel/random.js";
+import type { DiskLayout } from "./disk-use.js";
 
 export interface NodeShape {
   /** CPUs of the machine. */
@@ -34,6 +35,12 @@ export interface NodeShape {
   hasPrivateImages?: true;
   /** Programs beside the pods take so much memory at times that pods must be evicted. Only where pods have cgroups. */
   isShortOfMemory?: true;
+  /** Programs beside the pods fill a disk at times. Which file systems the kubelet, images and containers have. */
+  disks?: DiskLayout;
+  /** Some pods use more of the disk than their limits allow. */
+  hasStorageLimits?: true;
+  /** Programs beside the pods have most process ids at times. Only where pods have cgroups. */
+  isShortOfPids?: true;
   /** Fields of KubeletConfiguration. */
   fields: Readonly<Record<string, unknown>>;
 }
@@ -77,6 +84,13 @@ const DRA_SHARE = 0.3;
 const IMAGES_SHARE = 0.3;
 /** Part of the nodes whose pods have cgroups. */
 const SHORTAGE_SHARE = 0.5;
+/** Part of all seeds, and of these those with limits of ephemeral storage. */
+const DISK_SHARE = 0.3;
+const LIMITS_SHARE = 0.6;
+/** Part of the nodes whose pods have cgroups. */
+const PIDS_SHARE = 0.3;
+/** Part of the nodes that run short of something. */
+const SOFT_SHARE = 0.5;
 /** Part of the nodes with a CSI driver. */
 const ATTACH_SHARE = 0.5;
 
@@ -104,7 +118,58 @@ export function nodeShape(random: Random): NodeShape {
   const shape: NodeShape = attaches ? { ...plain, attaches } : plain;
   const withDriver: NodeShape = random.stream("DRA driver").chance(DRA_SHARE) ? { ...shape, hasDra: true } : shape;
   const hasPrivateImages = random.stream("private images").chance(IMAGES_SHARE);
-  return hasPrivateImages ? { ...withDriver, hasPrivateImages } : withDriver;
+  return withShortages(hasPrivateImages ? { ...withDriver, hasPrivateImages } : withDriver, random);
+}
+
+/** The node with its shortages of disks and process ids, and soft thresholds. */
+function withShortages(plain: NodeShape, random: Random): NodeShape {
+  let shape = plain;
+  const disks = random.stream("short of disk");
+  if (disks.chance(DISK_SHARE)) {
+    shape = withShortDisks(shape, disks.pick(["single", "single", "dedicated", "split"]), disks.pick(AGES));
+    if (disks.chance(LIMITS_SHARE)) shape = { ...shape, hasStorageLimits: true };
+  }
+  if (shape.hasPodCgroups && random.stream("shortage of pids").chance(PIDS_SHARE)) shape = withShortPids(shape);
+  const soft = random.stream("grace of thresholds");
+  if (!isShort(shape) || !soft.chance(SOFT_SHARE)) return shape;
+  return withSoftThresholds(shape, { graceSeconds: soft.pick([10, 20, 40]), mostGraceSeconds: soft.pick([0, 3, 8]) });
+}
+
+/** Whether pods of the node may be evicted. */
+export function isShort({ isShortOfMemory, disks, isShortOfPids }: NodeShape): boolean {
+  return isShortOfMemory === true || disks !== undefined || isShortOfPids === true;
+}
+
+export function hasSoftThresholds({ fields }: NodeShape): boolean {
+  return "evictionSoft" in fields;
+}
+
+/** imageMinimumGCAge. */
+const AGES = ["0s", "2m0s"];
+
+export function withShortDisks(shape: NodeShape, disks: DiskLayout, imageMinimumGCAge = "0s"): NodeShape {
+  const fields = { ...shape.fields, ...SHORTAGE_FIELDS, imageMinimumGCAge, evictionMinimumReclaim: DISK_RECLAIM };
+  return { ...shape, disks, fields };
+}
+
+export function withShortPids(shape: NodeShape): NodeShape {
+  return { ...shape, isShortOfPids: true, fields: { ...shape.fields, ...SHORTAGE_FIELDS, evictionHard: HARD } };
+}
+
+export function withSoftThresholds(
+  shape: NodeShape,
+  { graceSeconds, mostGraceSeconds }: { graceSeconds: number; mostGraceSeconds: number },
+): NodeShape {
+  const memory = shape.isShortOfMemory === true ? { "memory.available": "1024Mi" } : {};
+  const disks = shape.disks === undefined ? {} : { "nodefs.available": "20%", "imagefs.available": "22%" };
+  const pids = shape.isShortOfPids === true ? { "pid.available": "3000" } : {};
+  const evictionSoft: Record<string, string> = { ...memory, ...disks, ...pids };
+  const evictionSoftGracePeriod = Object.fromEntries(
+    Object.keys(evictionSoft).map((signal) => [signal, `${graceSeconds}s`]),
+  );
+  const soft = { evictionSoft, evictionSoftGracePeriod, evictionMaxPodGracePeriod: mostGraceSeconds };
+  const evictionMinimumReclaim = { ...DISK_RECLAIM, "memory.available": "200Mi" };
+  return { ...shape, fields: { ...shape.fields, ...soft, evictionMinimumReclaim } };
 }
 
 function shapeWithoutClaims(random: Random): NodeShape {
@@ -128,6 +193,18 @@ const CGROUP_FIELDS = { cgroupsPerQOS: true, enforceNodeAllocatable: ["pods"] };
 
 /** A pressure is over soon after its cause. */
 export const SHORTAGE_FIELDS = { evictionPressureTransitionPeriod: "30s" };
+
+const DISK_RECLAIM = { "nodefs.available": "600Mi", "imagefs.available": "1000Mi" };
+
+/** The kubelet's own hard thresholds, and one for process ids. */
+const HARD = {
+  "memory.available": "100Mi",
+  "nodefs.available": "10%",
+  "nodefs.inodesFree": "5%",
+  "imagefs.available": "15%",
+  "imagefs.inodesFree": "5%",
+  "pid.available": "1000",
+};
 
 /** Fields of a node that hands out memory. */
 const MEMORY_FIELDS = {

@@ -1,0 +1,241 @@
+// What the machine's disks are used for, on a node that runs short of them: images, writable layers and volumes of
+// containers, and programs beside the pods, which take most of the rest at times.
+
+import { ContainerEventType, ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { makeImage } from "../../fake-cri/images.js";
+import type { FakeContainer } from "../../fake-cri/state.js";
+import { Inode } from "../disk/inode.js";
+import { disk, type Room } from "../disk/machine-disk.js";
+import { kernel } from "../kernel/kernel.js";
+import { ROOT } from "./machine-files.js";
+import type { NodeShape } from "./node-shape.js";
+import { podNameOf, type AllFacts } from "./pod-facts.js";
+import { IMAGES, type SimulatedRuntime } from "./runtime.js";
+import type { Signal, Signals } from "./signals.js";
+
+const MIB = 1024 * 1024;
+/** File systems: that of the kubelet, and that of the images where they have one. */
+const NODE = "disk";
+const OWN = "images";
+const SIZE_MIB: Readonly<Record<string, number>> = { [NODE]: 100 * 1024, [OWN]: 60 * 1024 };
+const INODES = 1_000_000;
+const TMPFS_MIB = 8 * 1024;
+/** Programs beside the pods, and their files. */
+const USUAL_MIB = 4096;
+const USUAL_INODES = 100_000;
+const LAYER_INODES = 2000;
+const INODES_PER_MIB = 20;
+
+/** Sizes of the pods' images, MiB. */
+const IMAGE_MIB = [300, 500, 700, 900];
+/** Images that are there from the beginning, and that no pod uses. */
+const OLD_IMAGES = [1200, 1500];
+
+/** A directory that the runtime names for its images, and one for its containers. */
+const STORES: Readonly<Record<string, { images: string; containers?: string }>> = {
+  single: { images: "/var/lib/containerd" },
+  dedicated: { images: "/var/lib/images" },
+  split: { images: "/var/lib/images", containers: "/var/lib/containerd" },
+};
+
+export type DiskLayout = "single" | "dedicated" | "split";
+
+export type DiskFault =
+  /** So much less than the threshold is available when it begins: MiB, or thousands of inodes. */
+  | { do: "disk-short"; signal: Signal; below: "hard" | "soft"; missing: number; ms: number }
+  /** A user of the runtime pulls images that no pod needs. */
+  | { do: "images-pulled"; mebibytes: readonly number[] };
+
+interface Taken {
+  mebibytes: number;
+  inodes: number;
+}
+
+/** A file that a container wrote. */
+interface Written {
+  pod: string;
+  inode: Inode;
+}
+
+export class DiskUse {
+  /** Hears of the end of each shortage, just before it, with its signal and the steady moment of its begin. */
+  readonly onEnd = new Set<(signal: Signal, beganAt: number) => void>();
+  /** Images that no pod uses, by id, with the steady moment from which they were there. */
+  readonly unusedImages = new Map<string, number>();
+  readonly layout: DiskLayout;
+  private readonly others = new Map<string, Taken>();
+  private written: Written[] = [];
+  private pulled = 0;
+
+  constructor(
+    node: NodeShape,
+    private readonly runtime: SimulatedRuntime,
+    private readonly facts: AllFacts,
+    private readonly signals: Signals,
+  ) {
+    this.layout = node.disks ?? "single";
+    const { settings } = runtime;
+    const { images = "", containers } = STORES[this.layout] ?? {};
+    if (this.layout !== "single") disk.directory(images, OWN);
+    disk.syncAll();
+    settings.imageStore = images;
+    if (containers !== undefined) settings.containerStore = containers;
+    settings.layerOf = (container) => ({ bytes: this.layerMiB(container) * MIB, inodes: LAYER_INODES });
+    IMAGES.forEach((image, index) => settings.registry.set(image, { size: (IMAGE_MIB[index] ?? 0) * MIB }));
+    this.pull(OLD_IMAGES);
+    for (const [place, path] of [
+      ["nodefs", ROOT],
+      ["imagefs", images],
+    ] as const) {
+      const fileSystem = disk.tree.lookUp(path, "statfs").fileSystem;
+      const room = (): Room => this.roomOf(fileSystem);
+      signals.add(`${place}.available`, { capacity: room().bytes, available: () => room().freeBytes });
+      signals.add(`${place}.inodesFree`, { capacity: INODES, available: () => room().freeInodes });
+    }
+    disk.roomAt = (path, fileSystem) => {
+      for (const place of path === ROOT ? (["nodefs"] as const) : path === images ? (["imagefs"] as const) : []) {
+        signals.read(`${place}.available`);
+        signals.read(`${place}.inodesFree`);
+      }
+      return fileSystem in SIZE_MIB || fileSystem.startsWith("tmpfs") ? this.roomOf(fileSystem) : undefined;
+    };
+    runtime.state.eventListeners.add(({ containerId, containerEventType }) => {
+      if (containerEventType === ContainerEventType.CONTAINER_STARTED_EVENT) this.started(containerId);
+    });
+  }
+
+  perform(fault: DiskFault): void {
+    if (fault.do === "images-pulled") this.pull(fault.mebibytes);
+    else this.takeUp(fault);
+  }
+
+  /** Power is lost: files whose directories were not on the disk are gone. */
+  reboot(): void {
+    const left = new Set<Inode>();
+    const visit = (inode: Inode): void => {
+      if (left.has(inode)) return;
+      left.add(inode);
+      for (const entry of inode.entries.values()) visit(entry);
+    };
+    visit(disk.tree.root);
+    this.written = this.written.filter(({ inode }) => left.has(inode));
+  }
+
+  /** MiB of a pod that count for the signal. Images, where they are alone on their disk, are no pod's. */
+  ofPod(name: string, signal: Signal): number {
+    const isNode = signal.startsWith("nodefs");
+    const [layers, files] = [this.layersOf(name), this.volumeMiB(name)];
+    const ofLayers = [...layers.values()].reduce((sum, mebibytes) => sum + mebibytes, 0);
+    switch (this.layout) {
+      case "single":
+        return ofLayers + files;
+      case "dedicated":
+        return isNode ? files : ofLayers;
+      case "split":
+        return isNode ? ofLayers + files : 0;
+    }
+  }
+
+  /** MiB in volumes of a pod on the node's disk. */
+  volumeMiB(name: string): number {
+    return this.filesMiB(({ pod, inode }) => pod === name && inode.fileSystem === NODE);
+  }
+
+  /** MiB of the newest run of each container, by its name. */
+  layersOf(name: string): Map<string, number> {
+    const newest = new Map<string, FakeContainer>();
+    for (const container of this.runtime.state.containers.values()) {
+      if (podNameOf(container.config.labels) !== name) continue;
+      const { name: own = "", attempt = 0 } = container.config.metadata ?? {};
+      if ((newest.get(own)?.config.metadata?.attempt ?? -1) < attempt) newest.set(own, container);
+    }
+    return new Map([...newest].map(([own, container]) => [own, this.layerMiB(container)]));
+  }
+
+  private takeUp({ signal, below, missing, ms }: Extract<DiskFault, { do: "disk-short" }>): void {
+    const isBytes = signal.endsWith(".available");
+    const fileSystem = signal.startsWith("nodefs") || this.layout === "single" ? NODE : OWN;
+    const unit = isBytes ? MIB : 1000;
+    const surplus = (this.signals.available(signal) - this.signals.valueOf(signal, below)) / unit + missing;
+    const room = this.roomOf(fileSystem);
+    const taken = Math.floor(Math.min(surplus, (isBytes ? room.freeBytes : room.freeInodes) / unit - 100));
+    if (taken <= 0) return;
+    const before = this.others.get(fileSystem) ?? { mebibytes: USUAL_MIB, inodes: USUAL_INODES };
+    const now = isBytes
+      ? { ...before, mebibytes: before.mebibytes + taken }
+      : { ...before, inodes: before.inodes + taken * unit };
+    this.others.set(fileSystem, now);
+    const beganAt = kernel.monotonic;
+    kernel.after(kernel.world, ms, () => {
+      if (this.others.get(fileSystem) !== now) return;
+      for (const listener of this.onEnd) listener(signal, beganAt);
+      this.others.delete(fileSystem);
+    });
+  }
+
+  private pull(sizes: readonly number[]): void {
+    for (const mebibytes of sizes) {
+      const image = makeImage(`nodelet.local/pulled-${++this.pulled}:1`, { size: mebibytes * MIB });
+      this.runtime.state.images.set(image.id, image);
+      this.unusedImages.set(image.id, kernel.monotonic);
+    }
+  }
+
+  /** It writes a file to its pod's volume. */
+  private started(id: string): void {
+    const { containers, sandboxes } = this.runtime.state;
+    const container = containers.get(id);
+    const pod = podNameOf(container?.config.labels ?? {});
+    const writes = this.facts.pods.get(pod)?.shape.disk?.volumeMiB[container?.config.metadata?.name ?? ""] ?? 0;
+    const uid = sandboxes.get(container?.sandboxId ?? "")?.config.metadata?.uid;
+    const path = `${ROOT}/pods/${uid}/volumes/kubernetes.io~empty-dir/scratch`;
+    if (writes === 0 || !disk.tree.exists(path)) return;
+    const folder = disk.tree.lookUp(path, "open");
+    const name = `data-${container?.config.metadata?.name}`;
+    if (folder.entries.has(name)) return;
+    const inode = new Inode("file", 0o644, folder.fileSystem);
+    inode.bulk = writes * MIB;
+    inode.sync();
+    folder.setEntry(name, inode);
+    this.written.push({ pod, inode });
+  }
+
+  /** MiB of the writable layer of a container that has run. */
+  private layerMiB({ config, status }: FakeContainer): number {
+    if (status.state === ContainerState.CONTAINER_CREATED) return 0;
+    return this.facts.pods.get(podNameOf(config.labels))?.shape.disk?.layerMiB[config.metadata?.name ?? ""] ?? 0;
+  }
+
+  private filesMiB(has: (file: Written) => boolean): number {
+    this.written = this.written.filter(({ inode }) => inode.links > 0);
+    return this.written.filter(has).reduce((sum, { inode }) => sum + inode.bulk / MIB, 0);
+  }
+
+  private roomOf(fileSystem: string): Room {
+    const bytes = (SIZE_MIB[fileSystem] ?? TMPFS_MIB) * MIB;
+    const files = this.filesMiB(({ inode }) => inode.fileSystem === fileSystem);
+    if (!(fileSystem in SIZE_MIB)) {
+      return { bytes, freeBytes: bytes - files * MIB, inodes: INODES, freeInodes: INODES - 10 };
+    }
+    const { state } = this.runtime;
+    const taken = { mebibytes: files, inodes: 0 };
+    const others = this.others.get(fileSystem) ?? { mebibytes: USUAL_MIB, inodes: USUAL_INODES };
+    taken.mebibytes += others.mebibytes;
+    taken.inodes += others.inodes;
+    if (fileSystem === (this.layout === "single" ? NODE : OWN)) {
+      const images = [...state.images.values()].reduce((sum, { size }) => sum + Number(size) / MIB, 0);
+      taken.mebibytes += images;
+      taken.inodes += images * INODES_PER_MIB;
+    }
+    if (fileSystem === (this.layout === "dedicated" ? OWN : NODE)) {
+      for (const container of state.containers.values()) taken.mebibytes += this.layerMiB(container);
+      taken.inodes += state.containers.size * LAYER_INODES;
+    }
+    return {
+      bytes,
+      freeBytes: Math.max(0, Math.floor(bytes - taken.mebibytes * MIB)),
+      inodes: INODES,
+      freeInodes: Math.max(0, Math.floor(INODES - taken.inodes)),
+    };
+  }
+}
