@@ -1,5 +1,5 @@
-// A pod is evicted only while the node is short of memory, the one that exceeds its requests by most, and one at a
-// time. The pressure is over when the shortage is.
+// A pod is evicted only while the node is short of memory, a disk or process ids, the one that exceeds its requests by
+// most, and one at a time. The pressure is over when the shortage is.
 
 import { podRequests, sumOf } from "../../../src/shared/kubernetes/api/pod-requests.js";
 import type { PodSpec } from "../../../src/shared/kubernetes/api/pod.js";
@@ -7,13 +7,16 @@ import { value } from "../../../src/shared/kubernetes/api/quantity.js";
 import { ContainerEventType, ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { kernel } from "../kernel/kernel.js";
 import { NODE_NAME } from "../world/api.js";
-import type { MemoryUse } from "../world/memory-use.js";
-import { plainName, podNameOf, type PodFacts } from "../world/pod-facts.js";
+import { podNameOf, type PodFacts } from "../world/pod-facts.js";
+import { PRESSURES, type Signal, type Signals } from "../world/signals.js";
 import type { World } from "../world/world.js";
+import { isQuiet, onEviction, type EvictionOrder } from "./eviction-orders.js";
 import type { Broken, Invariant } from "./invariant.js";
 
 /** A thread, or the whole process, may stand still between the sample and the order. */
 const LATE_MS = 60_000;
+/** Where nothing else happens: main has measured all pods, and the order is on its way. */
+const FRESH_MS = 15_000;
 /** Another pod is evicted after this time, though the one before still runs. */
 const WAIT_MS = 30_000;
 /** Evictions end a shortage within this time where nothing else happens. */
@@ -21,45 +24,44 @@ const RELIEF_MS = 60_000;
 /** Use that did not change for so long is known to the kubelet. */
 const STEADY_MS = 60_000;
 const MIB = 1024 * 1024;
-const ORDER = /^evicting pod ([^_]+)_/;
 const REFUSED_ORDER = /^pod ([^_]+)_\S+ is critical; cannot evict it$/;
 const REJECTION = /^event Evicted of pod ([^_]+)_\S+: The node had condition: \[(.*)\]/;
 /** evictionPressureTransitionPeriod. */
 const TRANSITION_MS = 30_000;
+/** MiB of logs and other small files of a pod. */
+const SMALL_MIB = 1;
 
 export const evictionsHaveReasons: Invariant = {
   name: "pods are evicted for a shortage only, one at a time",
   promisedBy: "docs/adr/0030-eviction.md",
   watch(world, broken) {
-    const { memory } = world;
-    if (memory === undefined) return undefined;
-    const evictions = new Evictions(world, memory, broken);
-    memory.onEnd.add((beganAt) => evictions.shortageEnds(beganAt));
+    const { signals } = world;
+    if (signals === undefined) return undefined;
+    const pressures = new Set(signals.names.map((signal) => PRESSURES[signal]));
+    const evictions = new Evictions(world, signals, broken);
+    for (const shortages of [world.memory, world.disks, world.processes])
+      shortages?.onEnd.add((signal, beganAt) => evictions.shortageEnds(signal, beganAt));
+    onEviction(world, (order) => evictions.ordered(order));
     world.onLog.add(({ msg }) => {
-      const name = evictedPod(msg);
-      if (name !== undefined) evictions.ordered(name);
       const refused = REFUSED_ORDER.exec(msg)?.[1];
       if (refused !== undefined) broken("the eviction thread orders a critical pod away", refused);
-      const [, rejected, pressures] = REJECTION.exec(msg) ?? [];
-      const isOver = kernel.monotonic - memory.lastReadShortAt > TRANSITION_MS + LATE_MS;
-      if (rejected !== undefined && (pressures !== "MemoryPressure" || isOver))
-        broken(`the pod is rejected for [${pressures ?? ""}] without a shortage`, rejected);
+      const [, rejected, named = ""] = REJECTION.exec(msg) ?? [];
+      if (rejected === undefined) return;
+      const isOver = (pressure: string): boolean =>
+        !pressures.has(pressure) || kernel.monotonic - signals.pressedAt(pressure) > TRANSITION_MS + LATE_MS;
+      if (named.split(", ").some(isOver)) broken(`the pod is rejected for [${named}] without a shortage`, rejected);
     });
     return () => {
       const node = world.api.store.get("nodes", "", NODE_NAME)?.status as
         | { conditions?: { type: string; status: string }[] }
         | undefined;
-      const pressure = node?.conditions?.find(({ type }) => type === "MemoryPressure")?.status;
-      if (pressure !== "False") broken(`the condition MemoryPressure is ${pressure ?? "absent"} long after a shortage`);
+      for (const pressure of pressures) {
+        const status = node?.conditions?.find(({ type }) => type === pressure)?.status;
+        if (status !== "False") broken(`the condition ${pressure} is ${status ?? "absent"} long after a shortage`);
+      }
     };
   },
 };
-
-/** The pod whose eviction a line of the kubelet's log reports. */
-export function evictedPod(message: string): string | undefined {
-  const name = ORDER.exec(message)?.[1];
-  return name === undefined ? undefined : plainName(name);
-}
 
 class Evictions {
   private last: { name: string; at: number } | undefined;
@@ -68,7 +70,7 @@ class Evictions {
 
   constructor(
     private readonly world: World,
-    private readonly memory: MemoryUse,
+    private readonly signals: Signals,
     private readonly broken: Broken,
   ) {
     const { CONTAINER_STARTED_EVENT, CONTAINER_STOPPED_EVENT } = ContainerEventType;
@@ -80,42 +82,66 @@ class Evictions {
     });
   }
 
-  shortageEnds(beganAt: number): void {
+  shortageEnds(signal: Signal, beganAt: number): void {
     const { facts } = this.world;
+    const { signals } = this;
     const hasOtherFault = facts.lastFaultAt > beganAt || facts.lastOtherFaultAt > beganAt;
-    if (hasOtherFault || kernel.monotonic - beganAt < RELIEF_MS) return;
-    if ((facts.startedAt ?? Infinity) > beganAt || !this.memory.isShort) return;
+    if (hasOtherFault || (facts.startedAt ?? Infinity) > beganAt) return;
     const [left] = this.candidates();
-    if (left !== undefined) this.broken(`memory is short for ${RELIEF_MS} ms, and the pod is not evicted`, left);
+    if (left === undefined) return;
+    const now = kernel.monotonic;
+    if (signal === "memory.available" && now - beganAt >= RELIEF_MS) {
+      const isShort = signals.available(signal) < signals.valueOf(signal, "hard");
+      if (isShort) this.broken(`memory is short for ${RELIEF_MS} ms, and the pod is not evicted`, left);
+    }
+    for (const { kind, dueSince = now } of signals.of(signal)) {
+      const idleMs = now - Math.max(dueSince, this.last?.at ?? 0);
+      if (idleMs < RELIEF_MS) continue;
+      this.broken(`${signal} is below its ${kind} threshold for ${idleMs} ms, and the pod is not evicted`, left);
+    }
   }
 
-  ordered(name: string): void {
-    const { memory, world, broken } = this;
+  ordered({ name, signal }: EvictionOrder): void {
+    const { world, broken } = this;
     const now = kernel.monotonic;
     const pod = world.facts.pods.get(name);
     if (pod !== undefined) {
-      this.checkRank(name, pod);
+      if (signal !== undefined) this.checkRank(signal, name, pod);
       pod.disturbedAt = now;
     }
-    if (now - memory.lastReadShortAt > LATE_MS) broken("the pod is evicted without a shortage of memory", name);
+    if (signal !== undefined) this.checkReason(signal, name);
     if (pod?.shape.isStatic === true) broken("a static pod is evicted", name);
     const { last } = this;
     this.last = { name, at: now };
+    // Pods above their own limits are evicted together.
+    if (signal === undefined) return;
     if (last === undefined || last.name === name || now - last.at >= WAIT_MS || !this.runs(last.name)) return;
     // A new kubelet does not know of orders of the one before.
     if ((world.facts.startedAt ?? Infinity) >= last.at) return;
     broken(`the pod is evicted while ${last.name}, evicted ${now - last.at} ms before, still runs`, name);
   }
 
+  private checkReason(signal: Signal, name: string): void {
+    const { signals, world, broken } = this;
+    const met = Math.max(-Infinity, ...signals.of(signal).map(({ metAt }) => metAt));
+    const ageMs = kernel.monotonic - met;
+    if (ageMs > (isQuiet(world) ? FRESH_MS : LATE_MS))
+      broken(`the pod is evicted for ${signal}, which no threshold was met by for ${ageMs} ms`, name);
+  }
+
   /** No pod whose use was steady exceeds its requests by more. */
-  private checkRank(name: string, pod: PodFacts): void {
+  private checkRank(signal: Signal, name: string, pod: PodFacts): void {
     if (!this.isSteady(name)) return;
-    const own = this.excess(name, pod);
+    const own = this.excess(signal, name, pod);
+    const margin = this.world.disks !== undefined && /fs\./.test(signal) ? SMALL_MIB : 0;
     for (const other of this.candidates()) {
       const facts = this.world.facts.pods.get(other);
-      const more = facts === undefined || !this.isSteady(other) ? 0 : this.excess(other, facts);
-      if (more > Math.max(0, own)) {
-        this.broken(`the pod is evicted, ${own} MiB above its requests, and ${other}, ${more} MiB above, is not`, name);
+      const more = facts === undefined || !this.isSteady(other) ? 0 : this.excess(signal, other, facts);
+      if (more > Math.max(0, own) + margin) {
+        this.broken(
+          `the pod is evicted for ${signal}, ${own} above its requests, and ${other}, ${more} above, is not`,
+          name,
+        );
       }
     }
   }
@@ -124,9 +150,23 @@ class Evictions {
     return kernel.monotonic - (this.changedAt.get(name) ?? Infinity) > STEADY_MS;
   }
 
-  private excess(name: string, { shape }: PodFacts): number {
-    const requested = value(sumOf(podRequests({ spec: shape.spec as unknown as PodSpec }), "memory"));
-    return this.memory.ofPod(name) - Number(requested) / MIB;
+  /** MiB, or processes, which pods cannot request; 0 for inodes. */
+  private excess(signal: Signal, name: string, { shape }: PodFacts): number {
+    const requested = (resource: string): number =>
+      Number(value(sumOf(podRequests({ spec: shape.spec as unknown as PodSpec }), resource))) / MIB;
+    const { memory, disks, processes } = this.world;
+    switch (signal) {
+      case "memory.available":
+        return (memory?.ofPod(name) ?? 0) - requested("memory");
+      case "pid.available":
+        return processes?.ofPod(name) ?? 0;
+      case "nodefs.available":
+      case "imagefs.available":
+        return (disks?.ofPod(name, signal) ?? 0) - requested("ephemeral-storage");
+      case "nodefs.inodesFree":
+      case "imagefs.inodesFree":
+        return 0;
+    }
   }
 
   /** Pods of the API that run, and that nothing ends. */

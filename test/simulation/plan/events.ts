@@ -3,18 +3,22 @@
 import type { Random } from "../kernel/random.js";
 import type { CsiFault } from "../world/csi-plugin.js";
 import type { PluginFault } from "../world/device-plugin.js";
+import type { DiskFault } from "../world/disk-use.js";
 import type { DraFault } from "../world/dra-plugin.js";
 import type { MemoryFault } from "../world/memory-use.js";
-import { PLAIN_NODE, type NodeShape } from "../world/node-shape.js";
+import { hasSoftThresholds, PLAIN_NODE, type NodeShape } from "../world/node-shape.js";
 import type { OtherRelease } from "../world/other-release.js";
+import type { ProcessFault } from "../world/process-use.js";
 import type { RegistryFault } from "../world/registry.js";
 import { GrpcProbes } from "./grpc-probes.js";
 import { OwnClaims } from "./own-claims.js";
 import { OwnCpus } from "./own-cpus.js";
 import { OwnDevices } from "./own-devices.js";
+import { OwnDisk } from "./own-disk.js";
 import { OwnImages } from "./own-images.js";
 import { OwnMemory } from "./own-memory.js";
 import { OwnPorts } from "./own-ports.js";
+import { OwnProcesses } from "./own-processes.js";
 import { OwnResourceClaims } from "./own-resource-claims.js";
 import { OwnUse } from "./own-use.js";
 import { podShape, type PodShape } from "./pod-shapes.js";
@@ -67,6 +71,8 @@ export type Action =
   | DraFault
   | RegistryFault
   | MemoryFault
+  | DiskFault
+  | ProcessFault
   /** The fault happens while the next call of that kind is under way. */
   | { do: "aim"; verb: string; fault: Action }
   | { do: "calm" }
@@ -97,6 +103,10 @@ const MINUTE = 60_000;
 const BUSY_MS = 8 * MINUTE;
 const ROUND_MS = 18 * MINUTE;
 const FIRST_MS = 20_000;
+/** After the calm one shortage comes without any other fault. */
+const QUIET_MS = 2.5 * MINUTE;
+/** Without faults they come before, too. */
+const QUIET_FIRST_MS = 1.5 * MINUTE;
 /** A node for more pods than this gets all of them at the beginning: the rounds alone take hours to fill it. */
 const FEW_PODS = 12;
 
@@ -140,12 +150,16 @@ export function planOf(
   const claims = node.hasCsi ? new OwnClaims(random.stream("own claims")) : undefined;
   const resources = node.hasDra === true ? new OwnResourceClaims(random.stream("own ResourceClaims")) : undefined;
   const images = node.hasPrivateImages === true ? new OwnImages(random.stream("own images")) : undefined;
-  const use = node.isShortOfMemory === true ? new OwnUse(random.stream("own use")) : undefined;
+  const use = node.isShortOfMemory === true ? new OwnUse(random.stream("own use"), node) : undefined;
+  const disks = node.disks === undefined ? undefined : new OwnDisk(random.stream("own disk"), node);
+  const processes = node.isShortOfPids === true ? new OwnProcesses(random.stream("own processes"), node) : undefined;
+  const shortages = [hasSoftThresholds(node) ? use : undefined, disks, processes].flatMap((one) => one ?? []);
+  const quiet = random.stream("quiet shortages");
   let names = 0;
   const end = hours * 60 * MINUTE;
   const create = (at: number): void => {
     const plain = podShape(random, `pod-${++names}`, random.chance(0.2));
-    const steps = [own, memory, devices, ports, probes, claims, resources, images, use];
+    const steps = [own, memory, devices, ports, probes, claims, resources, images, use, disks, processes];
     const shape = steps.reduce((before: PodShape, step) => step?.shape(before) ?? before, plain);
     if (node.hasUserNamespaces && namespaces.chance(0.5)) shape.spec["hostUsers"] = false;
     alive.push(shape);
@@ -177,11 +191,19 @@ export function planOf(
       for (let at = begin + FIRST_MS; at < until; at += random.between(5000, 60_000)) {
         const fault = faultOf(random, random.pick([...faults]));
         const ofPlugins = devices?.fault() ?? claims?.fault() ?? resources?.fault() ?? images?.fault() ?? use?.fault();
-        add(at, ofPlugins ?? own?.fault(fault) ?? fault);
+        const shortage = disks?.fault() ?? processes?.fault();
+        add(at, shortage ?? ofPlugins ?? own?.fault(fault) ?? fault);
+      }
+    }
+    if (faults.size === 0 && shortages.length > 0) {
+      for (let at = begin + QUIET_FIRST_MS; at < until; at += quiet.between(40_000, 150_000)) {
+        const shortage = quiet.pick(shortages);
+        add(at, shortage.fault() ?? shortage.quiet());
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));
     add(until, { do: "calm" });
+    if (shortages.length > 0) add(until + QUIET_MS, quiet.pick(shortages).quiet());
     add(begin + ROUND_MS - 1000, { do: "check" });
   }
   events.sort((a, b) => a.atMs - b.atMs);

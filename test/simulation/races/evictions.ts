@@ -1,9 +1,9 @@
 // Shortages of memory: which pods are evicted, and what an end of the kubelet changes.
 
-import { evictedPod } from "../invariants/evictions-have-reasons.js";
+import { evictedPod } from "../invariants/eviction-orders.js";
 import { kernel } from "../kernel/kernel.js";
 import type { PodShape } from "../plan/pod-shapes.js";
-import { PLAIN_NODE, SHORTAGE_FIELDS, withPodCgroups } from "../world/node-shape.js";
+import { PLAIN_NODE, SHORTAGE_FIELDS, withPodCgroups, withSoftThresholds } from "../world/node-shape.js";
 import type { World } from "../world/world.js";
 import { podOf } from "./pods.js";
 import { SECOND, type Race } from "./race.js";
@@ -66,6 +66,31 @@ export const killedWhileEvicting: Race = {
     return () => {
       if (evicted[0]?.name !== "large") broken("the race did not come about");
       if (evicted.some(({ name }) => name !== "large")) broken("another pod is evicted, too", "middle");
+    };
+  },
+};
+
+const GRACE_MS = 20 * SECOND;
+const SECOND_SHORTAGE = 180 * SECOND;
+
+export const softThreshold: Race = {
+  name: "soft-threshold",
+  promise: "A shortage that is shorter than a soft threshold's grace period evicts no pod, and a longer one after it",
+  issue: HERE,
+  node: withSoftThresholds(node, { graceSeconds: GRACE_MS / SECOND, mostGraceSeconds: 3 }),
+  events: [
+    [20 * SECOND, { do: "create", shape: using("small", 40) }],
+    [20 * SECOND, { do: "create", shape: using("large", 400, { script: { stopsMs: Infinity }, graceSeconds: 30 }) }],
+    [120 * SECOND, { do: "memory-short", leftMiB: 900, ms: GRACE_MS - 2 * SECOND }],
+    [SECOND_SHORTAGE, { do: "memory-short", leftMiB: 900, ms: 60 * SECOND }],
+  ],
+  watch(world, broken) {
+    const evicted = evictedPods(world);
+    return () => {
+      const names = evicted.map(({ name }) => name).join();
+      if (names !== "large") broken(`evicted were [${names}], not large`);
+      const atMs = evicted[0]?.atMs ?? 0;
+      if (atMs < SECOND_SHORTAGE + GRACE_MS) broken(`the pod is evicted after ${atMs} ms`, "large");
     };
   },
 };

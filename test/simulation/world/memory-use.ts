@@ -9,11 +9,10 @@ import { kernel } from "../kernel/kernel.js";
 import { MACHINE_MIB } from "./node-shape.js";
 import { podNameOf, type AllFacts } from "./pod-facts.js";
 import type { SimulatedRuntime } from "./runtime.js";
+import type { Signal, Signals } from "./signals.js";
 
 /** Programs beside the pods. */
 const USUAL_MIB = 2048;
-/** The default eviction threshold of the kubelet. */
-const THRESHOLD_MIB = 100;
 const MIB = 1024 * 1024;
 
 /** `leftMiB` are available when it begins. */
@@ -24,27 +23,23 @@ export interface MemoryFault {
 }
 
 export class MemoryUse {
-  /** Steady moment at which the kubelet last read that memory is short. */
-  lastReadShortAt = -Infinity;
   /** Hears of the end of each shortage, just before it, with the steady moment of its begin. */
-  readonly onEnd = new Set<(beganAt: number) => void>();
+  readonly onEnd = new Set<(signal: Signal, beganAt: number) => void>();
   private othersMiB = USUAL_MIB;
 
   constructor(
     private readonly runtime: SimulatedRuntime,
     private readonly facts: AllFacts,
+    signals: Signals,
   ) {
+    signals.add("memory.available", { capacity: MACHINE_MIB * MIB, available: () => this.availableMiB * MIB });
     simulateMemory((id) => this.ofContainer(this.runtime.state.containers.get(id)) * MIB);
     disk.kernelFile("/proc/meminfo", () => {
-      if (this.isShort) this.lastReadShortAt = kernel.monotonic;
+      signals.read("memory.available");
       const free = this.availableMiB * 1024;
       return `MemTotal: ${MACHINE_MIB * 1024} kB\nMemFree: ${free} kB\nMemAvailable: ${free} kB\nSwapTotal: 0 kB\n`;
     });
     disk.kernelFile("/sys/fs/cgroup/memory.stat", () => "anon 1000000\ninactive_file 0\n");
-  }
-
-  get isShort(): boolean {
-    return this.availableMiB < THRESHOLD_MIB;
   }
 
   /** Takes memory for a time. */
@@ -55,7 +50,7 @@ export class MemoryUse {
     const beganAt = kernel.monotonic;
     kernel.after(kernel.world, ms, () => {
       if (this.othersMiB !== taken) return;
-      for (const listener of this.onEnd) listener(beganAt);
+      for (const listener of this.onEnd) listener("memory.available", beganAt);
       this.othersMiB = USUAL_MIB;
     });
   }

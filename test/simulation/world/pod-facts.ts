@@ -28,6 +28,10 @@ export class AllFacts {
   lastFaultAt = -Infinity;
   /** Steady moment of the last fault that was more than an end of the kubelet's process. */
   lastOtherFaultAt = -Infinity;
+  /** Steady moment at which a fault other than a shortage was under way last. */
+  lastDisturbedAt = -Infinity;
+  /** Steady moment at which the process of the last kubelet began. */
+  launchedAt = 0;
   lastRebootAt = -Infinity;
   /** Steady moment at which a kubelet last started from a disk with errors. */
   lastUnreadableStartAt = -Infinity;
@@ -52,6 +56,10 @@ export class AllFacts {
   faultEnded(now: number): void {
     this.lastFaultAt = now;
     this.lastOtherFaultAt = Math.max(this.lastOtherFaultAt, now);
+  }
+
+  disturbed(now: number): void {
+    this.lastDisturbedAt = Math.max(this.lastDisturbedAt, now);
   }
 
   /** Time without a kubelet that has completed its start, from the beginning to now, ms. */

@@ -13,19 +13,22 @@ import { ClaimController } from "./claim-controller.js";
 import { ContainerCgroups } from "./container-cgroups.js";
 import { CsiPlugin } from "./csi-plugin.js";
 import { DevicePlugin } from "./device-plugin.js";
+import { DiskUse } from "./disk-use.js";
 import { DraPlugin } from "./dra-plugin.js";
 import { Kubelet } from "./kubelet.js";
 import { Losses } from "./losses.js";
 import { bootAnew, makeMachineFiles, ROOT } from "./machine-files.js";
 import { machine } from "./machine.js";
 import { MemoryUse } from "./memory-use.js";
-import type { NodeShape } from "./node-shape.js";
+import { isShort, type NodeShape } from "./node-shape.js";
 import { rewriteRecords } from "./other-release.js";
 import { PodChanges } from "./pod-changes.js";
 import { AllFacts } from "./pod-facts.js";
 import { servePods } from "./pod-servers.js";
+import { ProcessUse } from "./process-use.js";
 import { PrivateRegistries } from "./registry.js";
 import { SimulatedRuntime } from "./runtime.js";
+import { Signals } from "./signals.js";
 
 /** systemd's pause before the next start. */
 const RESTART_MS = 1000;
@@ -43,12 +46,17 @@ const NO_FAULTS: ReadonlySet<Action["do"]> = new Set([
   "aim",
   "calm",
   "check",
+  "images-pulled",
 ]);
+const SHORTAGES: ReadonlySet<Action["do"]> = new Set(["memory-short", "disk-short", "pids-short"]);
 const ENDS_OF_KUBELET: ReadonlySet<Action["do"]> = new Set(["kill", "restart", "upgrade"]);
 
 export interface LogLine {
   level: number;
   msg: string;
+  /** The cause of an eviction that the line reports, and the pod's grace period in seconds. */
+  signal?: string;
+  graceSeconds?: number;
 }
 
 export class World {
@@ -64,8 +72,14 @@ export class World {
   kubelet: Kubelet | undefined;
   /** Undefined: pods have no cgroups. */
   readonly cgroups: ContainerCgroups | undefined;
+  /** Undefined: the node runs short of nothing. */
+  readonly signals: Signals | undefined;
   /** Undefined: memory is never short. */
   readonly memory: MemoryUse | undefined;
+  /** Undefined: disks are never short. */
+  readonly disks: DiskUse | undefined;
+  /** Undefined: there are always process ids. */
+  readonly processes: ProcessUse | undefined;
   /** Undefined: the node has no CSI driver. */
   readonly csi: CsiPlugin | undefined;
   /** Undefined: its volumes need not be attached. */
@@ -107,7 +121,12 @@ export class World {
     }
     if (node.hasPrivateImages === true) this.registries = new PrivateRegistries(this.api, this.runtime);
     if (node.hasPodCgroups) this.cgroups = new ContainerCgroups(this.runtime);
-    if (node.isShortOfMemory === true) this.memory = new MemoryUse(this.runtime, this.facts);
+    if (isShort(node)) {
+      const signals = (this.signals = new Signals(node));
+      if (node.isShortOfMemory === true) this.memory = new MemoryUse(this.runtime, this.facts, signals);
+      if (node.disks !== undefined) this.disks = new DiskUse(node, this.runtime, this.facts, signals);
+      if (node.isShortOfPids === true) this.processes = new ProcessUse(this.runtime, this.facts, signals);
+    }
     if (node.hasUserNamespaces) {
       const features = { recursiveReadOnlyMounts: false, userNamespaces: true };
       this.runtime.settings.runtimeHandlers.push({ name: "", features });
@@ -144,6 +163,7 @@ export class World {
     const { api, runtime, facts } = this;
     if (!NO_FAULTS.has(action.do)) {
       facts.lastFaultAt = kernel.monotonic;
+      if (!SHORTAGES.has(action.do)) facts.disturbed(kernel.monotonic);
       for (const listener of this.onFault) listener(action.do);
     }
     if (!NO_FAULTS.has(action.do) && !ENDS_OF_KUBELET.has(action.do)) facts.faultEnded(kernel.monotonic);
@@ -185,7 +205,7 @@ export class World {
       case "runtime-error":
         runtime.failpoints.set(action.verb as CriVerb, action.spec, { when: action.when });
         // The calls that meet it may come at any time until the calm.
-        facts.lastOtherFaultAt = Infinity;
+        facts.lastOtherFaultAt = facts.lastDisturbedAt = Infinity;
         return;
       case "api-away":
         api.goAway(action.ms);
@@ -268,7 +288,18 @@ export class World {
         return;
       case "memory-short":
         this.memory?.perform(action);
-        this.during(action.ms, () => undefined);
+        this.shortFor(action.ms);
+        return;
+      case "disk-short":
+        this.disks?.perform(action);
+        this.shortFor(action.ms);
+        return;
+      case "images-pulled":
+        this.disks?.perform(action);
+        return;
+      case "pids-short":
+        this.processes?.perform(action);
+        this.shortFor(action.ms);
         return;
       case "aim":
         this.aims.push(action);
@@ -294,6 +325,8 @@ export class World {
         kernel.after(kernel.world, RESTART_MS, () => this.startKubelet());
       },
     };
+    this.signals?.kubeletStarts();
+    this.facts.launchedAt = kernel.monotonic;
     this.kubelet = new Kubelet(number, this.log, events, this.node);
     this.trace.add(`kubelet ${this.starts} starts`);
     this.noteUnreadableStart();
@@ -334,6 +367,7 @@ export class World {
     disk.crash();
     this.csi?.reboot();
     this.dra?.driver.reboot();
+    this.disks?.reboot();
     bootAnew();
     kernel.after(kernel.world, downMs, () => {
       this.isOff = false;
@@ -360,20 +394,26 @@ export class World {
     this.api.faults.clear();
     this.api.isUp = true;
     disk.fault = undefined;
-    this.facts.lastFaultAt = this.facts.lastOtherFaultAt = kernel.monotonic;
+    this.facts.lastFaultAt = this.facts.lastOtherFaultAt = this.facts.lastDisturbedAt = kernel.monotonic;
     this.startKubelet();
   }
 
   private during(ms: number, end: () => void): void {
     kernel.after(kernel.world, ms, () => {
       this.facts.faultEnded(kernel.monotonic);
+      this.facts.disturbed(kernel.monotonic);
       end();
     });
   }
 
+  private shortFor(ms: number): void {
+    kernel.after(kernel.world, ms, () => this.facts.faultEnded(kernel.monotonic));
+  }
+
   private logged(text: string): void {
-    const { level, msg, err } = JSON.parse(text) as LogLine & { err?: { message?: string } };
+    const { err, ...line } = JSON.parse(text) as LogLine & { err?: { message?: string } };
+    const { level, msg } = line;
     if (level >= 40) this.trace.add(`log ${level} ${msg}${err?.message === undefined ? "" : ` (${err.message})`}`);
-    for (const listener of this.onLog) listener({ level, msg });
+    for (const listener of this.onLog) listener(line);
   }
 }
