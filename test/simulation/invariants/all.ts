@@ -6,6 +6,7 @@ import { converges } from "./converges.js";
 import { cpusAreGivenOnce } from "./cpus-are-given-once.js";
 import { csiVolumesInOrder } from "./csi-volumes-in-order.js";
 import { devicesAreGivenOnce } from "./devices-are-given-once.js";
+import { disksAreReclaimedFirst } from "./disks-are-reclaimed-first.js";
 import { evictionsHaveReasons } from "./evictions-have-reasons.js";
 import { exitsAreCounted } from "./exits-are-counted.js";
 import { failedStopsWait } from "./failed-stops-wait.js";
@@ -20,12 +21,15 @@ import { nothingLeft } from "./nothing-left.js";
 import { objectGoesLast } from "./object-goes-last.js";
 import { oneRunningContainer } from "./one-running-container.js";
 import { podsHaveTheirCgroups } from "./pods-have-their-cgroups.js";
+import { pressuresLast } from "./pressures-last.js";
 import { privateImagesStayPrivate } from "./private-images-stay-private.js";
 import { processLives } from "./process-lives.js";
 import { recordsAreReadable } from "./records-are-readable.js";
 import { resizesArrive } from "./resizes-arrive.js";
 import { sharedContainersMakeRoom } from "./shared-containers-make-room.js";
+import { softThresholdsWait } from "./soft-thresholds-wait.js";
 import { statusGoesForward } from "./status-goes-forward.js";
+import { storageLimitsHold } from "./storage-limits-hold.js";
 import { terminatedStays } from "./terminated-stays.js";
 import { unhealthyRestarts } from "./unhealthy-restarts.js";
 import { userIdsAreGivenOnce } from "./user-ids-are-given-once.js";
@@ -45,6 +49,11 @@ export const INVARIANTS: readonly Invariant[] = [
   privateImagesStayPrivate,
   claimsArePrepared,
   claimsEndWithTheirPods,
+  // Before the one that notes the eviction.
+  storageLimitsHold,
+  disksAreReclaimedFirst,
+  softThresholdsWait,
+  pressuresLast,
   evictionsHaveReasons,
   healthyRunsOn,
   unhealthyRestarts,
