@@ -4,6 +4,7 @@
 import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { kernel } from "../kernel/kernel.js";
 import type { DiskUse } from "../world/disk-use.js";
+import { NO_AGE } from "../world/node-shape.js";
 import { podNameOf } from "../world/pod-facts.js";
 import { PRESSURES, type Signal, type Signals } from "../world/signals.js";
 import type { World } from "../world/world.js";
@@ -52,7 +53,7 @@ function reclaimedFor({ layout }: DiskUse, signal: Signal): { images: boolean; c
 }
 
 function checkImages({ runtime, facts, node }: World, disks: DiskUse, name: string, broken: Broken): void {
-  const isOldAtOnce = node.fields["imageMinimumGCAge"] === "0s";
+  const isOldAtOnce = node.fields["imageMinimumGCAge"] === NO_AGE;
   for (const [id, since] of disks.unusedImages) {
     const image = runtime.state.images.get(id);
     const age = kernel.monotonic - since;

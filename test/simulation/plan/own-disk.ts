@@ -13,8 +13,8 @@ const FILES_IN_MEMORY = [0, 50, 500];
 /** Part of the pods that request some. */
 const REQUESTS = 0.4;
 /** Part of the containers and volumes that have a limit, and of the limits that are too low. */
-const LIMITS = 0.3;
-const TOO_LOW = 0.3;
+const LIMITS = 0.5;
+const TOO_LOW = 0.4;
 /** Part of the faults that are shortages, and pulls of images. */
 const FAULTS = 0.25;
 const PULLS = 0.2;

@@ -9,7 +9,7 @@ import { deletedByForce } from "./deleted-by-force.js";
 import { deletedDuringPull } from "./deleted-during-pull.js";
 import { deletedWhileDown } from "./deleted-while-down.js";
 import { devicesOverRestarts } from "./devices-over-restarts.js";
-import { killedWhileEvicting, shortageOfMemory } from "./evictions.js";
+import { killedWhileEvicting, shortageOfMemory, shortageOfPids, softThreshold } from "./evictions.js";
 import { startThatHangs, stopThatFails } from "./found-here.js";
 import { grpcServerGetsSick } from "./grpc-server-gets-sick.js";
 import { hookThatHangs } from "./hook-that-hangs.js";
@@ -21,7 +21,9 @@ import { killedWhilePulling } from "./private-images.js";
 import type { Race } from "./race.js";
 import { readyOverARestart, unreadyOverARestart } from "./ready-over-a-restart.js";
 import { completedSandbox, terminatingSandbox } from "./sandbox-made-again.js";
+import { imagesBeforePods, imagesFromBefore } from "./short-disks.js";
 import { staticPodAddedAgain } from "./static-pod-added-again.js";
+import { aboveTheirLimits } from "./storage-limits.js";
 
 export const RACES: readonly Race[] = [
   staticPodAddedAgain,
@@ -52,4 +54,9 @@ export const RACES: readonly Race[] = [
   unreadClaims,
   shortageOfMemory,
   killedWhileEvicting,
+  softThreshold,
+  shortageOfPids,
+  imagesBeforePods,
+  imagesFromBefore,
+  aboveTheirLimits,
 ];

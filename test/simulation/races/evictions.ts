@@ -3,7 +3,7 @@
 import { evictedPod } from "../invariants/eviction-orders.js";
 import { kernel } from "../kernel/kernel.js";
 import type { PodShape } from "../plan/pod-shapes.js";
-import { PLAIN_NODE, SHORTAGE_FIELDS, withPodCgroups, withSoftThresholds } from "../world/node-shape.js";
+import { PLAIN_NODE, SHORTAGE_FIELDS, withPodCgroups, withShortPids, withSoftThresholds } from "../world/node-shape.js";
 import type { World } from "../world/world.js";
 import { podOf } from "./pods.js";
 import { SECOND, type Race } from "./race.js";
@@ -91,6 +91,30 @@ export const softThreshold: Race = {
       if (names !== "large") broken(`evicted were [${names}], not large`);
       const atMs = evicted[0]?.atMs ?? 0;
       if (atMs < SECOND_SHORTAGE + GRACE_MS) broken(`the pod is evicted after ${atMs} ms`, "large");
+    };
+  },
+};
+
+function forking(name: string, processes: number): PodShape {
+  return { ...podOf({ name }), processes: { main: processes } };
+}
+
+export const shortageOfPids: Race = {
+  name: "shortage-of-pids",
+  promise: "The pod with most processes is evicted when process ids are short, and no other",
+  issue: HERE,
+  node: withShortPids(plain),
+  events: [
+    [20 * SECOND, { do: "create", shape: forking("few", 3) }],
+    [20 * SECOND, { do: "create", shape: forking("most", 900) }],
+    [20 * SECOND, { do: "create", shape: forking("some", 400) }],
+    [120 * SECOND, { do: "pids-short", below: "hard", missing: 500, ms: 70 * SECOND }],
+  ],
+  watch(world, broken) {
+    const evicted = evictedPods(world);
+    return () => {
+      const names = evicted.map(({ name }) => name).join();
+      if (names !== "most") broken(`evicted were [${names}], not most`);
     };
   },
 };

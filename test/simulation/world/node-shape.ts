@@ -144,10 +144,11 @@ export function hasSoftThresholds({ fields }: NodeShape): boolean {
   return "evictionSoft" in fields;
 }
 
-/** imageMinimumGCAge. */
-const AGES = ["0s", "2m0s"];
+/** imageMinimumGCAge; 0 would be the default, as upstream, two minutes. */
+export const NO_AGE = "1us";
+const AGES = [NO_AGE, "2m0s"];
 
-export function withShortDisks(shape: NodeShape, disks: DiskLayout, imageMinimumGCAge = "0s"): NodeShape {
+export function withShortDisks(shape: NodeShape, disks: DiskLayout, imageMinimumGCAge = NO_AGE): NodeShape {
   const fields = { ...shape.fields, ...SHORTAGE_FIELDS, imageMinimumGCAge, evictionMinimumReclaim: DISK_RECLAIM };
   return { ...shape, disks, fields };
 }

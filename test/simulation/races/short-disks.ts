@@ -1,0 +1,74 @@
+// Shortages of a disk: what is removed before a pod is evicted, and which pod that is.
+
+import { evictedPod } from "../invariants/eviction-orders.js";
+import { kernel } from "../kernel/kernel.js";
+import type { PodShape } from "../plan/pod-shapes.js";
+import { PLAIN_NODE, withShortDisks } from "../world/node-shape.js";
+import { podOf } from "./pods.js";
+import { SECOND, type Race } from "./race.js";
+
+const HERE = "docs/simulation.md";
+const SECOND_SHORTAGE = 230 * SECOND;
+
+interface Wanted {
+  layer: number;
+  inMemory?: number;
+  isStatic?: boolean;
+}
+
+/** A pod that writes so many MiB to its container's layer, and to a volume in memory. */
+function writing(name: string, { layer, inMemory = 0, isStatic = false }: Wanted): PodShape {
+  const volumes = [{ name: "scratch", emptyDir: { medium: "Memory" } }];
+  const container = { volumeMounts: [{ name: "scratch", mountPath: "/scratch" }] };
+  const wanted = inMemory > 0 ? { name, spec: { volumes }, container } : { name };
+  const pod = podOf(isStatic ? { ...wanted, static: {} } : wanted);
+  return { ...pod, disk: { layerMiB: { main: layer }, volumeMiB: { main: inMemory } } };
+}
+
+export const imagesBeforePods: Race = {
+  name: "images-before-pods",
+  promise: "A short disk costs unused images first, and then the pod that has most of the disk, memory not counted",
+  issue: HERE,
+  node: withShortDisks(PLAIN_NODE, "single"),
+  events: [
+    [20 * SECOND, { do: "create", shape: writing("in-memory", { layer: 1, inMemory: 2000 }) }],
+    [20 * SECOND, { do: "create", shape: writing("large", { layer: 1500 }) }],
+    [20 * SECOND, { do: "create", shape: writing("static", { layer: 2500, isStatic: true }) }],
+    // The unused images are larger.
+    [120 * SECOND, { do: "disk-short", signal: "imagefs.available", below: "hard", missing: 1000, ms: 70 * SECOND }],
+    [SECOND_SHORTAGE, { do: "disk-short", signal: "imagefs.available", below: "hard", missing: 100, ms: 70 * SECOND }],
+  ],
+  watch(world, broken) {
+    const evicted: { name: string; atMs: number }[] = [];
+    world.onLog.add(({ msg }) => {
+      const name = evictedPod(msg);
+      if (name !== undefined) evicted.push({ name, atMs: kernel.monotonic });
+    });
+    return () => {
+      const early = evicted.find(({ atMs }) => atMs < SECOND_SHORTAGE);
+      if (early !== undefined) broken("the pod is evicted, and images were enough", early.name);
+      const names = evicted.map(({ name }) => name).join();
+      if (names !== "large") broken(`evicted were [${names}], not large`);
+    };
+  },
+};
+
+export const imagesFromBefore: Race = {
+  name: "images-from-before",
+  promise: "Images from before the kubelet are old enough for removal, though the machine has just started",
+  issue: HERE,
+  node: withShortDisks(PLAIN_NODE, "single", "2m0s"),
+  events: [
+    [20 * SECOND, { do: "create", shape: writing("large", { layer: 1500 }) }],
+    [70 * SECOND, { do: "disk-short", signal: "imagefs.available", below: "hard", missing: 1000, ms: 40 * SECOND }],
+  ],
+  watch(world, broken) {
+    const evicted: string[] = [];
+    world.onLog.add(({ msg }) => evicted.push(...[evictedPod(msg)].flatMap((name) => name ?? [])));
+    return () => {
+      if (evicted.length > 0) broken("the pod is evicted, and images were enough", evicted[0]);
+      if ([...world.runtime.state.images.values()].some(({ repoTags }) => repoTags[0]?.includes("/pulled-") === true))
+        broken("the race did not come about");
+    };
+  },
+};
