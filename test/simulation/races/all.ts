@@ -21,7 +21,7 @@ import { killedWhilePulling } from "./private-images.js";
 import type { Race } from "./race.js";
 import { readyOverARestart, unreadyOverARestart } from "./ready-over-a-restart.js";
 import { completedSandbox, terminatingSandbox } from "./sandbox-made-again.js";
-import { imagesBeforePods, imagesFromBefore } from "./short-disks.js";
+import { imagesBeforePods, imagesFromBefore, minimumReclaim } from "./short-disks.js";
 import { staticPodAddedAgain } from "./static-pod-added-again.js";
 import { aboveTheirLimits } from "./storage-limits.js";
 
@@ -58,5 +58,6 @@ export const RACES: readonly Race[] = [
   shortageOfPids,
   imagesBeforePods,
   imagesFromBefore,
+  minimumReclaim,
   aboveTheirLimits,
 ];

@@ -72,3 +72,24 @@ export const imagesFromBefore: Race = {
     };
   },
 };
+
+export const minimumReclaim: Race = {
+  name: "minimum-reclaim",
+  promise: "Pods are evicted for a disk until the minimum reclaim is free, and no longer",
+  issue: HERE,
+  node: withShortDisks(PLAIN_NODE, "single"),
+  events: [
+    [20 * SECOND, { do: "create", shape: writing("small", { layer: 300 }) }],
+    [20 * SECOND, { do: "create", shape: writing("large", { layer: 600 }) }],
+    [20 * SECOND, { do: "create", shape: writing("middle", { layer: 550 }) }],
+    // The unused images have 100 MiB less. The first pod's layer ends the shortage, both together free 1,000 MiB.
+    [120 * SECOND, { do: "disk-short", signal: "imagefs.available", below: "hard", missing: 2800, ms: 90 * SECOND }],
+  ],
+  watch(world, broken) {
+    const evicted: string[] = [];
+    world.onLog.add(({ msg }) => evicted.push(...[evictedPod(msg)].flatMap((name) => name ?? [])));
+    return () => {
+      if (evicted.join() !== "large,middle") broken(`evicted were [${evicted.join()}], not large and then middle`);
+    };
+  },
+};
