@@ -254,6 +254,18 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: "await Promise.resolve(intentText({ image }));",
   },
   {
+    name: "credentials are kept by the name of an account",
+    file: "src/main/containers/images/credential-providers/cache-key.ts",
+    text: "const key = [namespace, name, uid, sorted];",
+    replacement: 'const key = [namespace === "" && uid, name, sorted];',
+  },
+  {
+    name: "an image is for each account of that name",
+    file: "src/main/containers/images/pull-records/record.ts",
+    text: "return a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;",
+    replacement: "return a.name === b.name;",
+  },
+  {
     name: "a claim is unprepared with its first pod",
     file: "src/main/resources/dra/claims.ts",
     text: "pods.size === 1",

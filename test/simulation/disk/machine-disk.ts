@@ -63,9 +63,9 @@ class MachineDisk {
 
   /**
    * The machine lost its power. Of each directory the changes since its last sync are there up to one of them; of each
-   * file its content, the synced content, or the beginning of the content.
+   * file its content, the synced content, or the beginning of the content. `losesAll`: names that were not synced are gone.
    */
-  crash(): void {
+  crash(losesAll: boolean): void {
     const { tree, random } = this;
     tree.mounts.length = 0;
     tree.descriptors.clear();
@@ -84,7 +84,7 @@ class MachineDisk {
       }
       const { durable, unsynced } = inode;
       // Most of it was written back in time.
-      const kept = random.chance(0.5) ? unsynced.length : random.below(unsynced.length + 1);
+      const kept = losesAll ? 0 : random.chance(0.5) ? unsynced.length : random.below(unsynced.length + 1);
       const entries = new Map(durable.entries);
       for (const { name, inode: changed } of unsynced.slice(0, kept)) {
         if (changed === undefined) entries.delete(name);

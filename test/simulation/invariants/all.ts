@@ -14,6 +14,7 @@ import { graceIsKept } from "./grace-is-kept.js";
 import { handlesReturn } from "./handles-return.js";
 import { healthyRunsOn } from "./healthy-runs-on.js";
 import { hostPortsAreGivenOnce } from "./host-ports-are-given-once.js";
+import { imagesComeByOwnAccounts } from "./images-come-by-own-accounts.js";
 import { imagesInUseStay } from "./images-in-use-stay.js";
 import type { Invariant } from "./invariant.js";
 import { memoryIsGivenOnce } from "./memory-is-given-once.js";
@@ -47,6 +48,7 @@ export const INVARIANTS: readonly Invariant[] = [
   csiVolumesInOrder,
   volumesAreAttached,
   privateImagesStayPrivate,
+  imagesComeByOwnAccounts,
   claimsArePrepared,
   claimsEndWithTheirPods,
   // Before the one that notes the eviction.

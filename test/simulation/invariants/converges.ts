@@ -2,6 +2,7 @@
 
 import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { kernel } from "../kernel/kernel.js";
+import { namespaceOf } from "../plan/pod-shapes.js";
 import { NODE_NAME } from "../world/api.js";
 import { podNameOf, type PodFacts } from "../world/pod-facts.js";
 import { isRejected } from "../world/rejections.js";
@@ -25,7 +26,7 @@ export const converges: Invariant = {
 };
 
 function objectOf({ api }: World, name: string, { shape }: PodFacts) {
-  return api.store.get("pods", "default", shape.isStatic ? `${name}-${NODE_NAME}` : name);
+  return api.store.get("pods", namespaceOf(shape), shape.isStatic ? `${name}-${NODE_NAME}` : name);
 }
 
 function checkRemoved(world: World, name: string, pod: PodFacts, broken: Broken): void {

@@ -24,7 +24,7 @@ export const exitsAreCounted: Invariant = {
     });
     return () => {
       const known = new Set<string>();
-      for (const { metadata, status } of api.store.list("pods", "default")) {
+      for (const { metadata, status } of api.store.list("pods")) {
         known.add(metadata.uid ?? "");
         const pod = facts.pods.get(plainName(metadata.name));
         // A pod that comes back under its UID goes on with the count of its logs, if it comes soon enough.

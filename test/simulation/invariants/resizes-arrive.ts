@@ -1,6 +1,7 @@
 // Running containers have the CPU that a resize asked for, without a restart, and the status shows it.
 
 import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { namespaceOf } from "../plan/pod-shapes.js";
 import { podNameOf, type PodFacts } from "../world/pod-facts.js";
 import { isRejected } from "../world/rejections.js";
 import type { World } from "../world/world.js";
@@ -29,10 +30,10 @@ interface Status {
 function check(
   { api, runtime, node }: World,
   name: string,
-  { cpuMillis }: PodFacts & { cpuMillis: number },
+  { cpuMillis, shape }: PodFacts & { cpuMillis: number },
   broken: Broken,
 ) {
-  const shownStatus = (api.store.get("pods", "default", name)?.status ?? {}) as Status;
+  const shownStatus = (api.store.get("pods", namespaceOf(shape), name)?.status ?? {}) as Status;
   // It was evicted before the resize.
   if (isRejected(node, shownStatus)) return;
   const { containerStatuses = [] } = shownStatus;

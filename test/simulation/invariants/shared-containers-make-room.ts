@@ -3,6 +3,7 @@
 
 import { printCpuList } from "../../../src/shared/kubernetes/api/cpu-list.js";
 import { kernel } from "../kernel/kernel.js";
+import { namespaceOf } from "../plan/pod-shapes.js";
 import { NODE_NAME } from "../world/api.js";
 import { onCpusOf, runningContainerCpus, type ContainerCpus } from "../world/container-cpus.js";
 import type { PodFacts } from "../world/pod-facts.js";
@@ -76,6 +77,6 @@ function checkPool(world: World, broken: Broken): void {
 
 function hasEnded({ api }: World, { shape }: PodFacts): boolean {
   const name = shape.isStatic ? `${shape.name}-${NODE_NAME}` : shape.name;
-  const { phase } = (api.store.get("pods", "default", name)?.status ?? {}) as { phase?: string };
+  const { phase } = (api.store.get("pods", namespaceOf(shape), name)?.status ?? {}) as { phase?: string };
   return phase === "Failed" || phase === "Succeeded";
 }

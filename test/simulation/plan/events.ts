@@ -10,7 +10,9 @@ import { hasSoftThresholds, PLAIN_NODE, type NodeShape } from "../world/node-sha
 import type { OtherRelease } from "../world/other-release.js";
 import type { ProcessFault } from "../world/process-use.js";
 import type { RegistryFault } from "../world/registry.js";
+import type { AccountFault } from "../world/service-accounts.js";
 import { GrpcProbes } from "./grpc-probes.js";
+import { OwnAccounts } from "./own-accounts.js";
 import { OwnClaims } from "./own-claims.js";
 import { OwnCpus } from "./own-cpus.js";
 import { OwnDevices } from "./own-devices.js";
@@ -47,7 +49,8 @@ export type Action =
   | { do: "kill"; downMs: number }
   | { do: "restart"; downMs: number }
   | { do: "upgrade"; from: OtherRelease; downMs: number }
-  | { do: "reboot"; downMs: number }
+  /** `loses`: no name that was not synced is left; absent: some are. */
+  | { do: "reboot"; downMs: number; loses?: "all" }
   | { do: "runtime-restart"; ms: number }
   | { do: "runtime-error"; verb: string; spec: string; when: "before" | "after" }
   | { do: "api-away"; ms: number }
@@ -70,6 +73,7 @@ export type Action =
   | CsiFault
   | DraFault
   | RegistryFault
+  | AccountFault
   | MemoryFault
   | DiskFault
   | ProcessFault
@@ -150,6 +154,7 @@ export function planOf(
   const claims = node.hasCsi ? new OwnClaims(random.stream("own claims")) : undefined;
   const resources = node.hasDra === true ? new OwnResourceClaims(random.stream("own ResourceClaims")) : undefined;
   const images = node.hasPrivateImages === true ? new OwnImages(random.stream("own images")) : undefined;
+  const accounts = node.accounts === undefined ? undefined : new OwnAccounts(random.stream("own accounts"));
   const use = node.isShortOfMemory === true ? new OwnUse(random.stream("own use"), node) : undefined;
   const disks = node.disks === undefined ? undefined : new OwnDisk(random.stream("own disk"), node);
   const processes = node.isShortOfPids === true ? new OwnProcesses(random.stream("own processes"), node) : undefined;
@@ -159,7 +164,7 @@ export function planOf(
   const end = hours * 60 * MINUTE;
   const create = (at: number): void => {
     const plain = podShape(random, `pod-${++names}`, random.chance(0.2));
-    const steps = [own, memory, devices, ports, probes, claims, resources, images, use, disks, processes];
+    const steps = [own, memory, devices, ports, probes, claims, resources, images, accounts, use, disks, processes];
     const shape = steps.reduce((before: PodShape, step) => step?.shape(before) ?? before, plain);
     if (node.hasUserNamespaces && namespaces.chance(0.5)) shape.spec["hostUsers"] = false;
     alive.push(shape);
@@ -190,7 +195,8 @@ export function planOf(
     if (faults.size > 0) {
       for (let at = begin + FIRST_MS; at < until; at += random.between(5000, 60_000)) {
         const fault = faultOf(random, random.pick([...faults]));
-        const ofPlugins = devices?.fault() ?? claims?.fault() ?? resources?.fault() ?? images?.fault() ?? use?.fault();
+        const kinds = [devices, claims, resources, images, accounts, use];
+        const ofPlugins = kinds.reduce((found: Action | undefined, one) => found ?? one?.fault(), undefined);
         const shortage = disks?.fault() ?? processes?.fault();
         add(at, shortage ?? ofPlugins ?? own?.fault(fault) ?? fault);
       }

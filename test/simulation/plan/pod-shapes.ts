@@ -12,6 +12,8 @@ type PodKind = "service" | "job" | "crash";
 
 export interface PodShape {
   name: string;
+  /** Absent: "default". */
+  namespace?: string;
   kind: PodKind;
   isStatic: boolean;
   /** The UID that the manifest gives; undefined: the kubelet makes one. */
@@ -39,6 +41,10 @@ export interface PodShape {
   /** The persistent volume claim of its first container: on a node with a CSI driver. */
   claim?: string | undefined;
   spec: Record<string, unknown>;
+}
+
+export function namespaceOf({ namespace = "default" }: PodShape): string {
+  return namespace;
 }
 
 function container(random: Random, name: string, script: Partial<Script>): Record<string, unknown> {

@@ -2,7 +2,7 @@
 
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
-import type { TokenIssuer } from "../../fake-api/access/service-account-tokens.js";
+import type { TokenIssuer, TokenRequestSpec } from "../../fake-api/access/service-account-tokens.js";
 import { CallLog } from "../../fake-api/call-log.js";
 import type { Authority } from "../../fake-api/certificates/authority.js";
 import { Faults } from "../../fake-api/faults.js";
@@ -21,6 +21,8 @@ import { kernel } from "../kernel/kernel.js";
 /** Without TLS the kubelet sends no credentials; the only client is the node. */
 const TOKEN = "token-of-the-node";
 export const NODE_NAME = "simulated";
+/** Tokens of service accounts may be for registries of images. */
+const ASK_AUDIENCE = "request-serviceaccounts-token-audience";
 
 const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
@@ -38,6 +40,8 @@ function merged(had: Resources, given: Resources): Resources {
 export class SimulatedApi {
   readonly calls = new CallLog();
   readonly watches = new Watches();
+  /** What each token of a service account is for. */
+  readonly issued = new Map<string, TokenRequestSpec>();
   readonly store: StoreView;
   readonly faults: Faults;
   /** Connections are refused while it is not. */
@@ -48,7 +52,6 @@ export class SimulatedApi {
   constructor() {
     const store = new Store();
     const user = { name: `system:node:${NODE_NAME}`, groups: ["system:nodes"] };
-    let issued = 0;
     this.world = {
       clock: systemClock,
       store,
@@ -56,7 +59,7 @@ export class SimulatedApi {
         later: false,
         nodeRestriction: true,
         tokens: new Map([[TOKEN, user]]),
-        grants: [],
+        grants: [({ groups }, { verb }) => groups.includes("system:nodes") && verb === ASK_AUDIENCE],
         bookmarkMs: 60_000,
         approveCertificates: true,
         approveServingCertificates: false,
@@ -64,7 +67,10 @@ export class SimulatedApi {
         certificateBackdateMs: 300_000,
       },
       authority: { ca: "" } as unknown as Authority,
-      tokens: { issue: () => `service-account-token-${++issued}`, verify: () => undefined } as unknown as TokenIssuer,
+      tokens: {
+        issue: (spec: TokenRequestSpec) => this.issue(spec),
+        verify: () => undefined,
+      } as unknown as TokenIssuer,
     };
     this.faults = new Faults(systemClock, this.watches, () => store.compact());
     this.dispatcher = new Dispatcher(this.world, this.calls, this.faults, this.watches);
@@ -90,14 +96,14 @@ export class SimulatedApi {
   }
 
   /** Asks for the end of a pod, as a user does. */
-  deletePod(name: string, graceSeconds: number): void {
-    const target = { resource: resourceNamed("pods"), namespace: "default", name };
+  deletePod(name: string, graceSeconds: number, namespace = "default"): void {
+    const target = { resource: resourceNamed("pods"), namespace, name };
     deleteObject(target, { gracePeriodSeconds: graceSeconds }, { world: this.world, user: SYSTEM, dryRun: false });
   }
 
   /** Asks for other resources of a pod's containers, as a user does: the subresource "resize". */
-  resizePod(name: string, resources: Resources): void {
-    const target = { resource: resourceNamed("pods"), namespace: "default", name };
+  resizePod(name: string, resources: Resources, namespace: string): void {
+    const target = { resource: resourceNamed("pods"), namespace, name };
     const resized = (object: ApiObject): ApiObject => {
       const containers = ((object.spec?.["containers"] ?? []) as Record<string, unknown>[]).map((container) => ({
         ...container,
@@ -106,6 +112,12 @@ export class SimulatedApi {
       return { ...object, spec: { ...object.spec, containers } };
     };
     updateObject(target, "resize", resized, { world: this.world, user: SYSTEM, dryRun: false });
+  }
+
+  private issue(spec: TokenRequestSpec): string {
+    const token = `service-account-token-${this.issued.size + 1}`;
+    this.issued.set(token, spec);
+    return token;
   }
 
   /** Runs as the world. */

@@ -4,6 +4,8 @@
 import type { Random } from "../kernel/random.js";
 import type { DiskLayout } from "./disk-use.js";
 
+export type TokenCacheType = "ServiceAccount" | "Token";
+
 export interface NodeShape {
   /** CPUs of the machine. */
   cpus: number;
@@ -33,6 +35,8 @@ export interface NodeShape {
   attaches?: true;
   /** Some images need credentials: a provider has those of some, a secret those of others. */
   hasPrivateImages?: true;
+  /** Another credential provider gets tokens of service accounts; its answers are kept by this. */
+  accounts?: TokenCacheType;
   /** Programs beside the pods take so much memory at times that pods must be evicted. Only where pods have cgroups. */
   isShortOfMemory?: true;
   /** Programs beside the pods fill a disk at times. Which file systems the kubelet, images and containers have. */
@@ -82,6 +86,8 @@ const CGROUPS_SHARE = 0.3;
 const CSI_SHARE = 0.3;
 const DRA_SHARE = 0.3;
 const IMAGES_SHARE = 0.3;
+/** Part of the nodes with a plugin that does more. */
+const MORE_SHARE = 0.5;
 /** Part of the nodes whose pods have cgroups. */
 const SHORTAGE_SHARE = 0.5;
 /** Part of all seeds, and of these those with limits of ephemeral storage. */
@@ -118,7 +124,17 @@ export function nodeShape(random: Random): NodeShape {
   const shape: NodeShape = attaches ? { ...plain, attaches } : plain;
   const withDriver: NodeShape = random.stream("DRA driver").chance(DRA_SHARE) ? { ...shape, hasDra: true } : shape;
   const hasPrivateImages = random.stream("private images").chance(IMAGES_SHARE);
-  return withShortages(hasPrivateImages ? { ...withDriver, hasPrivateImages } : withDriver, random);
+  const withImages: NodeShape = hasPrivateImages ? { ...withDriver, hasPrivateImages } : withDriver;
+  return withShortages(withMore(withImages, random), random);
+}
+
+/** What only a part of the nodes with such plugins has. */
+function withMore(plain: NodeShape, random: Random): NodeShape {
+  const more: Partial<NodeShape> = {};
+  const accounts = random.stream("service accounts");
+  if (plain.hasPrivateImages === true && accounts.chance(MORE_SHARE))
+    more.accounts = accounts.pick(["ServiceAccount", "Token"] as const);
+  return Object.keys(more).length > 0 ? { ...plain, ...more } : plain;
 }
 
 /** The node with its shortages of disks and process ids, and soft thresholds. */

@@ -2,7 +2,7 @@
 
 import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
-import { MEMORY, type PodShape } from "../plan/pod-shapes.js";
+import { MEMORY, namespaceOf, type PodShape } from "../plan/pod-shapes.js";
 import { NODE_NAME, type SimulatedApi } from "./api.js";
 import { MANIFESTS } from "./machine-files.js";
 import { podNameOf, type AllFacts } from "./pod-facts.js";
@@ -21,7 +21,7 @@ export class PodChanges {
     const disturbed = this.facts.pods.has(shape.name) ? { disturbedAt: kernel.monotonic } : {};
     const createdAt = kernel.monotonic;
     this.facts.pods.set(shape.name, { shape, createdAt, graceSeconds, downBeforeDeletion: 0, ...disturbed });
-    const metadata = { name: shape.name, namespace: "default" };
+    const metadata = { name: shape.name, namespace: namespaceOf(shape) };
     if (shape.isStatic) disk.file(`${MANIFESTS}/${shape.name}.json`, manifest(shape));
     else {
       const { metadata: made } = this.api.store.put("pods", { metadata, spec: { ...shape.spec, nodeName: NODE_NAME } });
@@ -43,12 +43,12 @@ export class PodChanges {
       disk.file(`${MANIFESTS}/${name}.json`, manifest(shape));
       return;
     }
-    const stored = this.api.store.get("pods", "default", name);
+    const stored = this.api.store.get("pods", namespaceOf(shape), name);
     if (stored === undefined) return;
     const old = (stored.spec?.["containers"] ?? []) as Record<string, unknown>[];
     const changed = old.map((one, index) => (index === 0 ? { ...one, image } : one));
     this.api.store.put("pods", {
-      metadata: { name, namespace: "default" },
+      metadata: { name, namespace: namespaceOf(shape) },
       spec: { ...stored.spec, containers: changed },
     });
   }
@@ -57,15 +57,16 @@ export class PodChanges {
   resize(name: string, cpuMillis: number): void {
     const facts = this.facts.pods.get(name);
     if (facts === undefined || facts.deletedAt !== undefined || facts.shape.isStatic) return;
-    if (this.api.store.get("pods", "default", name) === undefined) return;
+    const namespace = namespaceOf(facts.shape);
+    if (this.api.store.get("pods", namespace, name) === undefined) return;
     const cpu = `${cpuMillis}m`;
     const requests = facts.shape.memory === undefined ? { cpu, memory: MEMORY } : { cpu };
     if (facts.shape.cpus === undefined) {
       facts.cpuMillis = cpuMillis;
-      this.api.resizePod(name, { requests });
+      this.api.resizePod(name, { requests }, namespace);
     } else if (this.hasRun(name)) {
       // Where pods have CPUs of their own, a Guaranteed pod keeps those with which it was admitted.
-      this.api.resizePod(name, { requests, limits: requests });
+      this.api.resizePod(name, { requests, limits: requests }, namespace);
     }
   }
 
@@ -85,15 +86,18 @@ export class PodChanges {
     }
     const grace = graceSeconds ?? facts.shape.graceSeconds;
     facts.graceSeconds = grace;
-    if (this.api.store.get("pods", "default", name) !== undefined) this.api.deletePod(name, grace);
+    const namespace = namespaceOf(facts.shape);
+    if (this.api.store.get("pods", namespace, name) !== undefined) this.api.deletePod(name, grace, namespace);
   }
 
   removeByForce(name: string): void {
     const facts = this.facts.pods.get(name);
-    if (facts === undefined || this.api.store.get("pods", "default", name) === undefined) return;
+    if (facts === undefined) return;
+    const namespace = namespaceOf(facts.shape);
+    if (this.api.store.get("pods", namespace, name) === undefined) return;
     facts.deletedAt ??= kernel.monotonic;
     facts.graceSeconds = 0;
-    this.api.deletePod(name, 0);
+    this.api.deletePod(name, 0, namespace);
   }
 }
 

@@ -16,9 +16,9 @@ export const SECRET_IMAGE = "secret.example.com/a:1";
 export const PULL_SECRET = "pull-secret";
 
 const CONFIG = "/etc/kubernetes/credential-providers.json";
-const BIN_DIR = "/usr/libexec/credential-providers";
+export const BIN_DIR = "/usr/libexec/credential-providers";
 const PROGRAM = "registry-login";
-const VERSION = "credentialprovider.kubelet.k8s.io/v1";
+export const PROVIDER_VERSION = "credentialprovider.kubelet.k8s.io/v1";
 
 export const PROVIDER_FLAGS = [
   `--image-credential-provider-config=${CONFIG}`,
@@ -45,6 +45,8 @@ export class PrivateRegistries {
   constructor(
     private readonly api: SimulatedApi,
     { settings }: SimulatedRuntime,
+    /** Further providers, as the configuration has them. */
+    others: readonly object[],
   ) {
     for (const image of [PROVIDED_IMAGE, SECRET_IMAGE])
       settings.registry.set(image, { allows: (auth) => this.allows(image, auth) });
@@ -52,9 +54,13 @@ export class PrivateRegistries {
       name: PROGRAM,
       matchImages: ["provided.example.com"],
       defaultCacheDuration: "30s",
-      apiVersion: VERSION,
+      apiVersion: PROVIDER_VERSION,
     };
-    const config = { apiVersion: "kubelet.config.k8s.io/v1", kind: "CredentialProviderConfig", providers: [provider] };
+    const config = {
+      apiVersion: "kubelet.config.k8s.io/v1",
+      kind: "CredentialProviderConfig",
+      providers: [provider, ...others],
+    };
     disk.directory("/usr");
     disk.file(CONFIG, JSON.stringify(config));
     disk.program(`${BIN_DIR}/${PROGRAM}`);
@@ -97,7 +103,7 @@ export class PrivateRegistries {
     const ms = kernel.random.between(5, MOST_RUN_MS) + this.lateMs;
     if (this.isBroken) return { ms, exitCode: 1, output: "" };
     const auth = { "provided.example.com": { username: USER, password: this.passwordOf(PROVIDED_IMAGE) } };
-    const answer = { kind: "CredentialProviderResponse", apiVersion: VERSION, cacheKeyType: "Registry", auth };
+    const answer = { kind: "CredentialProviderResponse", apiVersion: PROVIDER_VERSION, cacheKeyType: "Registry", auth };
     return { ms, exitCode: 0, output: JSON.stringify(answer) };
   }
 

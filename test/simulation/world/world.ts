@@ -28,6 +28,7 @@ import { servePods } from "./pod-servers.js";
 import { ProcessUse } from "./process-use.js";
 import { PrivateRegistries } from "./registry.js";
 import { SimulatedRuntime } from "./runtime.js";
+import { accountProvider, ServiceAccounts } from "./service-accounts.js";
 import { Signals } from "./signals.js";
 
 /** systemd's pause before the next start. */
@@ -88,6 +89,8 @@ export class World {
   readonly dra: { driver: DraPlugin; claims: ClaimController } | undefined;
   /** Undefined: all images are public. */
   readonly registries: PrivateRegistries | undefined;
+  /** Undefined: no credential provider asks for service accounts. */
+  readonly accounts: ServiceAccounts | undefined;
   /** Undefined: the node has no device plugin. */
   readonly plugin: DevicePlugin | undefined;
   private readonly losses: Losses;
@@ -119,7 +122,9 @@ export class World {
         this.onCall(verb);
       });
     }
-    if (node.hasPrivateImages === true) this.registries = new PrivateRegistries(this.api, this.runtime);
+    const providers = node.accounts === undefined ? [] : [accountProvider(node.accounts)];
+    if (node.hasPrivateImages === true) this.registries = new PrivateRegistries(this.api, this.runtime, providers);
+    if (node.accounts !== undefined) this.accounts = new ServiceAccounts(this.api, this.runtime);
     if (node.hasPodCgroups) this.cgroups = new ContainerCgroups(this.runtime);
     if (isShort(node)) {
       const signals = (this.signals = new Signals(node));
@@ -196,7 +201,7 @@ export class World {
         this.upgrade(action);
         return;
       case "reboot":
-        this.reboot(action.downMs);
+        this.reboot(action);
         return;
       case "runtime-restart":
         runtime.restart(action.ms);
@@ -286,6 +291,13 @@ export class World {
         this.registries?.perform(action);
         if ("ms" in action) this.during(action.ms, () => undefined);
         return;
+      case "login-fails":
+      case "login-slow":
+      case "account-passwords-change":
+      case "account-made-anew":
+        this.accounts?.perform(action);
+        if ("ms" in action) this.during(action.ms, () => undefined);
+        return;
       case "memory-short":
         this.memory?.perform(action);
         this.shortFor(action.ms);
@@ -356,7 +368,7 @@ export class World {
     kubelet.stop(() => kernel.after(kernel.world, downMs + RESTART_MS, () => this.startKubelet()));
   }
 
-  private reboot(downMs: number): void {
+  private reboot({ downMs, loses }: Extract<Action, { do: "reboot" }>): void {
     if (this.isOff) return;
     this.isOff = true;
     this.kubelet?.kill();
@@ -364,7 +376,7 @@ export class World {
     this.facts.lastRebootAt = kernel.monotonic;
     this.facts.hasStartedSinceReboot = false;
     this.runtime.reboot();
-    disk.crash();
+    disk.crash(loses === "all");
     this.csi?.reboot();
     this.dra?.driver.reboot();
     this.disks?.reboot();
