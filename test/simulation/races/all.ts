@@ -17,7 +17,7 @@ import { hostPortWhileTerminating } from "./host-port-while-terminating.js";
 import { manifestChangesWhileAway } from "./manifest-changes-while-away.js";
 import { mirrorPodDeleted } from "./mirror-pod-deleted.js";
 import { phaseAtTheEnd } from "./phase-at-the-end.js";
-import { killedWhilePulling } from "./private-images.js";
+import { killedWhilePulling, powerLossAfterPull } from "./private-images.js";
 import type { Race } from "./race.js";
 import { readyOverARestart, unreadyOverARestart } from "./ready-over-a-restart.js";
 import { completedSandbox, terminatingSandbox } from "./sandbox-made-again.js";
@@ -48,6 +48,7 @@ export const RACES: readonly Race[] = [
   hostPortWhileTerminating,
   detachedWhileUnstaged,
   killedWhilePulling,
+  powerLossAfterPull,
   killedWhilePrepared,
   endsWithoutDriver,
   slicesOfADriver,

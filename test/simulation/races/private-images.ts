@@ -27,3 +27,22 @@ export const killedWhilePulling: Race = {
     };
   },
 };
+
+export const powerLossAfterPull: Race = {
+  name: "power-loss-after-pull",
+  promise: "A pod without credentials does not run with an image that another pod pulled before a power loss",
+  issue: "docs/simulation.md",
+  node: { ...PLAIN_NODE, hasPrivateImages: true },
+  events: [
+    [20 * SECOND, { do: "create", shape: podOf({ name: "knows", container, spec }) }],
+    [60 * SECOND, { do: "reboot", downMs: 30 * SECOND, loses: "all" }],
+    [100 * SECOND, { do: "create", shape: podOf({ name: "does-not", container, isSteady: false }) }],
+  ],
+  watch(world, broken) {
+    const calls = callsOf(world, "knows");
+    return () => {
+      const starts = calls.filter(({ verb }) => verb === "StartContainer").map(({ atMs }) => atMs);
+      if (!starts.some((atMs) => atMs < 60 * SECOND)) broken("the race did not come about", "does-not");
+    };
+  },
+};

@@ -10,6 +10,7 @@ import type { Clock } from "../../../shared/base/clock/clock.js";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { atomicWrite, isTemporaryName } from "../../../shared/io/fs/atomic-write.js";
+import { makeFolder } from "../../../shared/io/fs/make-folder.js";
 import { readRegularText } from "../../../shared/io/fs/regular-file.js";
 import { syncFolder } from "../../../shared/io/fs/sync-folder.js";
 import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
@@ -31,7 +32,7 @@ export class Checkpoints {
 
   /** Creates the folder and removes incomplete checkpoints of a crash. Rejects only if the folder cannot be used. */
   async open(): Promise<void> {
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await makeFolder(this.folder, 0o700);
     const leftovers = (await readdir(this.folder)).filter(isTemporaryName);
     await Promise.all(leftovers.map((name) => rm(join(this.folder, name), { recursive: true, force: true })));
   }

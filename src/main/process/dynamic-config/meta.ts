@@ -1,12 +1,13 @@
 // The store's record of configurations: assigned, running, last known good, on trial, bad. Each is one small versioned
 // file. A damaged file affects only itself: it is set aside and counts as missing.
 
-import { mkdir, rename, rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import type { WallTime } from "../../../shared/base/clock/moments.js";
 import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
+import { makeFolder } from "../../../shared/io/fs/make-folder.js";
 import { readState, removeLeftovers, writeState } from "../../../shared/io/fs/state-file.js";
 import type { ConfigMapReference } from "../../../shared/kubernetes/api/config-source.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
@@ -69,7 +70,7 @@ export class MetaStore {
 
   /** Reads all files; makes the folder. Only an unusable folder rejects. */
   async load(): Promise<void> {
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await makeFolder(this.folder, 0o700);
     await removeLeftovers(this.path("assigned"));
     this.keep("assigned", await this.read("assigned", pointer));
     this.keep("last-known-good", await this.read("last-known-good", pointer));

@@ -3,8 +3,9 @@
 
 import { randomBytes } from "node:crypto";
 import { mkdir, open, rename, unlink, type FileHandle } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { errorCode } from "../../base/errors/error-code.js";
+import { makeFolder } from "./make-folder.js";
 import { syncFolder } from "./sync-folder.js";
 
 /** No space (or quota) for the file; the old content is untouched. */
@@ -77,16 +78,8 @@ async function openIn(folder: string, path: string, mode: number, durable: boole
     return await open(path, "wx", mode);
   } catch (error) {
     if (errorCode(error) !== "ENOENT") throw error;
-    const first = await mkdir(folder, { recursive: true });
-    const file = await open(path, "wx", mode);
-    if (durable && first !== undefined) await syncNewFolders(first, folder);
-    return file;
-  }
-}
-
-/** Each new folder is an entry of the one above it, which is synced; the last one is when the file has its name. */
-async function syncNewFolders(first: string, last: string): Promise<void> {
-  for (let made = resolve(last); made.length >= resolve(first).length; made = dirname(made)) {
-    await syncFolder(dirname(made));
+    if (durable) await makeFolder(folder);
+    else await mkdir(folder, { recursive: true });
+    return await open(path, "wx", mode);
   }
 }

@@ -3,10 +3,11 @@
 // until a good record replaces it. The name shows that the kubelet pulled the image. Invariant: an unreadable file
 // never counts as missing.
 
-import { lstat, mkdir, readdir, rm } from "node:fs/promises";
+import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../../../../shared/base/errors/error-code.js";
 import { atomicWrite, isTemporaryName } from "../../../../shared/io/fs/atomic-write.js";
+import { makeFolder } from "../../../../shared/io/fs/make-folder.js";
 import { readRegularText } from "../../../../shared/io/fs/regular-file.js";
 import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import { isRecordName, PullRecordError, recordName } from "./record.js";
@@ -27,7 +28,7 @@ export class RecordFiles<T> {
 
   /** Creates the folder; removes incomplete files of a crash. */
   async open(): Promise<void> {
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await makeFolder(this.folder, 0o700);
     const left = (await readdir(this.folder)).filter(isTemporaryName);
     await Promise.all(left.map((name) => this.tryRemove(name)));
   }
