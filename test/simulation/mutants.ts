@@ -266,6 +266,18 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: "return a.name === b.name;",
   },
   {
+    name: "a change of a device's health is not shown",
+    file: "src/main/resources/dra/device-health.ts",
+    text: "if (!isSame(devices.get(key), report)) changed.push(report);",
+    replacement: "if (!devices.has(key)) changed.push(report);",
+  },
+  {
+    name: "the health of a silent driver holds for ever",
+    file: "src/main/resources/dra/device-health.ts",
+    text: "return this.options.clock.steady() - reportedAt >= timeoutMs;",
+    replacement: "return this.options.clock.steady() - reportedAt >= timeoutMs + 1e9;",
+  },
+  {
     name: "a claim is unprepared with its first pod",
     file: "src/main/resources/dra/claims.ts",
     text: "pods.size === 1",

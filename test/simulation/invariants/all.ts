@@ -12,6 +12,7 @@ import { exitsAreCounted } from "./exits-are-counted.js";
 import { failedStopsWait } from "./failed-stops-wait.js";
 import { graceIsKept } from "./grace-is-kept.js";
 import { handlesReturn } from "./handles-return.js";
+import { healthIsShown } from "./health-is-shown.js";
 import { healthyRunsOn } from "./healthy-runs-on.js";
 import { hostPortsAreGivenOnce } from "./host-ports-are-given-once.js";
 import { imagesComeByOwnAccounts } from "./images-come-by-own-accounts.js";
@@ -51,6 +52,7 @@ export const INVARIANTS: readonly Invariant[] = [
   imagesComeByOwnAccounts,
   claimsArePrepared,
   claimsEndWithTheirPods,
+  healthIsShown,
   // Before the one that notes the eviction.
   storageLimitsHold,
   disksAreReclaimedFirst,

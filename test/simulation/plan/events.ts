@@ -2,6 +2,7 @@
 
 import type { Random } from "../kernel/random.js";
 import type { CsiFault } from "../world/csi-plugin.js";
+import type { HealthChange } from "../world/device-health.js";
 import type { PluginFault } from "../world/device-plugin.js";
 import type { DiskFault } from "../world/disk-use.js";
 import type { DraFault } from "../world/dra-plugin.js";
@@ -17,6 +18,7 @@ import { OwnClaims } from "./own-claims.js";
 import { OwnCpus } from "./own-cpus.js";
 import { OwnDevices } from "./own-devices.js";
 import { OwnDisk } from "./own-disk.js";
+import { OwnHealth } from "./own-health.js";
 import { OwnImages } from "./own-images.js";
 import { OwnMemory } from "./own-memory.js";
 import { OwnPorts } from "./own-ports.js";
@@ -72,6 +74,7 @@ export type Action =
   | PluginFault
   | CsiFault
   | DraFault
+  | HealthChange
   | RegistryFault
   | AccountFault
   | MemoryFault
@@ -153,6 +156,7 @@ export function planOf(
   const probes = node.hasGrpcProbes ? new GrpcProbes(random.stream("gRPC probes")) : undefined;
   const claims = node.hasCsi ? new OwnClaims(random.stream("own claims")) : undefined;
   const resources = node.hasDra === true ? new OwnResourceClaims(random.stream("own ResourceClaims")) : undefined;
+  const health = node.reportsHealth === true ? new OwnHealth(random.stream("own health")) : undefined;
   const images = node.hasPrivateImages === true ? new OwnImages(random.stream("own images")) : undefined;
   const accounts = node.accounts === undefined ? undefined : new OwnAccounts(random.stream("own accounts"));
   const use = node.isShortOfMemory === true ? new OwnUse(random.stream("own use"), node) : undefined;
@@ -208,6 +212,7 @@ export function planOf(
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));
+    for (const [at, action] of health?.events(begin, until, begin + ROUND_MS) ?? []) add(at, action);
     add(until, { do: "calm" });
     if (shortages.length > 0) add(until + QUIET_MS, quiet.pick(shortages).quiet());
     add(begin + ROUND_MS - 1000, { do: "check" });

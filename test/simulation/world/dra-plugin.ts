@@ -10,6 +10,7 @@ import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
 import type { GrpcServer } from "../modules/grpc-client.js";
 import { NODE_NAME, type SimulatedApi } from "./api.js";
+import { DeviceHealths } from "./device-health.js";
 import { ROOT } from "./machine-files.js";
 import { PluginProcess, type ProcessFault } from "./plugin-process.js";
 import { plugins } from "./plugin-sockets.js";
@@ -26,6 +27,8 @@ const REGISTRATION = `${ROOT}/plugins_registry/${DRIVER}-reg.sock`;
 const ENDPOINT = `${ROOT}/plugins/${DRIVER}/dra.sock`;
 /** To the next look at the ResourceSlice, as that of upstream's helper for drivers. */
 const SLICE_MS = 5000;
+
+const SERVICES = ["v1.DRAPlugin", "v1beta1.DRAPlugin"];
 
 interface PreparedDevice {
   request: string;
@@ -62,12 +65,15 @@ export class DraPlugin {
   readonly onUnprepare = new Set<(uid: string) => void>();
   /** Hears of each call as it takes effect, with the names of its claims. */
   readonly onEffect = new Set<(verb: string, claims: readonly string[]) => void>();
+  /** Undefined: it does not report the health of its devices. */
+  readonly healths: DeviceHealths | undefined;
   private readonly process = new PluginProcess({ perform: (...call) => this.performed(...call), goesOn: true });
   private readonly server: GrpcServer = {
     call: (path, bytes, reply) => {
-      // It does not report the health of its devices.
-      if (path.endsWith("/NodeWatchResources")) reply.failed({ code: 12, details: "unknown service" });
-      else return this.process.call(path, bytes, reply);
+      if (!path.endsWith("/NodeWatchResources")) return this.process.call(path, bytes, reply);
+      if (this.healths !== undefined && this.process.isUp) return this.healths.watch(reply);
+      // Without the service it does not report the health of its devices.
+      reply.failed(this.healths === undefined ? { code: 12, details: "unknown service" } : { code: 14, details: "" });
       return { cancel: () => undefined };
     },
   };
@@ -75,7 +81,11 @@ export class DraPlugin {
   /** Names of CDI devices are used once, so that old ones differ from new ones. */
   private names = 0;
 
-  constructor(private readonly api: SimulatedApi) {
+  constructor(
+    private readonly api: SimulatedApi,
+    reportsHealth: boolean,
+  ) {
+    if (reportsHealth) this.healths = new DeviceHealths();
     for (const path of [REGISTRATION, ENDPOINT]) disk.directory(path.slice(0, path.lastIndexOf("/")));
     this.makeSockets();
     disk.syncAll();
@@ -112,6 +122,7 @@ export class DraPlugin {
     this.isRegistered &&= !takesSockets;
     if (takesSockets) this.removeSockets();
     plugins.setConnected(ENDPOINT, false);
+    this.healths?.close();
     this.process.away(ms, () => {
       if (![REGISTRATION, ENDPOINT].every((path) => disk.tree.exists(path))) this.makeSockets();
       plugins.setConnected(ENDPOINT, true);
@@ -153,7 +164,7 @@ export class DraPlugin {
           type: "DRAPlugin",
           name: DRIVER,
           endpoint: ENDPOINT,
-          supportedVersions: ["v1.DRAPlugin", "v1beta1.DRAPlugin"],
+          supportedVersions: this.healths === undefined ? SERVICES : [...SERVICES, "v1alpha1.DRAResourceHealth"],
         });
       case notifyRegistrationStatus.path:
         this.isRegistered = notifyRegistrationStatus.requestDeserialize(bytes).pluginRegistered;
@@ -203,11 +214,13 @@ export class DraPlugin {
     });
     const { devices } = this.prepared.get(uid) ?? { devices: made };
     this.prepared.set(uid, { name, devices });
+    for (const { device } of devices) this.healths?.add(device);
     return { error: "", devices: devices.map(answerOf) };
   }
 
   private unprepare(uid: string): void {
     for (const listener of this.onUnprepare) listener(uid);
+    for (const { device } of this.prepared.get(uid)?.devices ?? []) this.healths?.remove(device);
     this.prepared.delete(uid);
   }
 }

@@ -31,6 +31,8 @@ export interface NodeShape {
   hasCsi: boolean;
   /** A DRA driver prepares claims of some pods. Absent on other nodes, whose description in traces stays as it was. */
   hasDra?: true;
+  /** The DRA driver reports the health of its devices. */
+  reportsHealth?: true;
   /** The CSI driver's volumes are attached to the node before their use. */
   attaches?: true;
   /** Some images need credentials: a provider has those of some, a secret those of others. */
@@ -134,6 +136,7 @@ function withMore(plain: NodeShape, random: Random): NodeShape {
   const accounts = random.stream("service accounts");
   if (plain.hasPrivateImages === true && accounts.chance(MORE_SHARE))
     more.accounts = accounts.pick(["ServiceAccount", "Token"] as const);
+  if (plain.hasDra === true && random.stream("health of devices").chance(MORE_SHARE)) more.reportsHealth = true;
   return Object.keys(more).length > 0 ? { ...plain, ...more } : plain;
 }
 

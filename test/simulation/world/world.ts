@@ -45,6 +45,9 @@ const NO_FAULTS: ReadonlySet<Action["do"]> = new Set([
   "delete-by-force",
   "delete-mirror",
   "aim",
+  "health-changes",
+  "health-quiet",
+  "health-streams-end",
   "calm",
   "check",
   "images-pulled",
@@ -115,7 +118,7 @@ export class World {
     if (node.hasCsi) this.csi = new CsiPlugin(this.api, node.attaches === true);
     if (node.attaches === true) this.attachments = new AttachController(this.api);
     if (node.hasDra === true) {
-      const driver = new DraPlugin(this.api);
+      const driver = new DraPlugin(this.api, node.reportsHealth === true);
       this.dra = { driver, claims: new ClaimController(this.api) };
       driver.onEffect.add((verb, claims) => {
         trace.add(`dra ${verb} ${claims.join(" ")}`);
@@ -284,6 +287,11 @@ export class World {
       case "dra-fails":
         this.dra?.driver.perform(action);
         this.during(action.ms, () => undefined);
+        return;
+      case "health-changes":
+      case "health-quiet":
+      case "health-streams-end":
+        this.dra?.driver.healths?.perform(action);
         return;
       case "provider-fails":
       case "provider-slow":

@@ -4,7 +4,7 @@
 // Invariant: a pod that was not admitted has no file, since nothing of it is on the node; the sum of all files is
 // bounded (docs/adr/0080).
 
-import { readdir, readFile, stat, unlink } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
@@ -17,7 +17,6 @@ import { oncePer } from "../../../shared/base/objects/once-per.js";
 import { LoopYield } from "../../../shared/base/queue/loop-yield.js";
 import { mapAtMost } from "../../../shared/base/turns/map-at-most.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
-import { makeFolder } from "../../../shared/io/fs/make-folder.js";
 import { readState, removeLeftovers, stateText } from "../../../shared/io/fs/state-file.js";
 import type { PodStatus } from "../../../shared/kubernetes/api/pod-status.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -91,7 +90,7 @@ export class PodRecords {
 
   /** Reads the records of an earlier kubelet. Garbage is set aside with a warning, half-written files are removed. */
   async load(): Promise<void> {
-    await makeFolder(this.directory, 0o750);
+    await mkdir(this.directory, { recursive: true, mode: 0o750 });
     await removeLeftovers(this.path("any"));
     this.bootId = await this.readBootId();
     const names = (await readdir(this.directory)).filter((name) => name.endsWith(SUFFIX));
