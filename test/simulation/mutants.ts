@@ -230,6 +230,18 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: "if (device.users.size > 0) this.unstageLater(key);",
   },
   {
+    name: "a CSI volume does not grow while pods use it",
+    file: "src/main/volumes/persistent/expand.ts",
+    text: "if (!(await expander.can(signal))) return;",
+    replacement: "if (online || !(await expander.can(signal))) return;",
+  },
+  {
+    name: "a CSI volume is expanded once more",
+    file: "src/main/volumes/persistent/expand.ts",
+    text: "      this.sizes.set(key, growth.size);\n",
+    replacement: "",
+  },
+  {
     name: "a CSI volume is used before it is attached",
     file: "src/main/volumes/csi/attach.ts",
     text: "if (problem === undefined) return",

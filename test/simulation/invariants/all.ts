@@ -36,6 +36,7 @@ import { terminatedStays } from "./terminated-stays.js";
 import { unhealthyRestarts } from "./unhealthy-restarts.js";
 import { userIdsAreGivenOnce } from "./user-ids-are-given-once.js";
 import { volumesAreAttached } from "./volumes-are-attached.js";
+import { volumesGrow } from "./volumes-grow.js";
 
 export const INVARIANTS: readonly Invariant[] = [
   oneRunningContainer,
@@ -48,6 +49,7 @@ export const INVARIANTS: readonly Invariant[] = [
   podsHaveTheirCgroups,
   csiVolumesInOrder,
   volumesAreAttached,
+  volumesGrow,
   privateImagesStayPrivate,
   imagesComeByOwnAccounts,
   claimsArePrepared,

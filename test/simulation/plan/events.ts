@@ -1,6 +1,7 @@
 // What happens in a run, and when: made of the seed before the run begins, so that a report can leave events out.
 
 import type { Random } from "../kernel/random.js";
+import type { ClaimChange } from "../world/claim-growth.js";
 import type { CsiFault } from "../world/csi-plugin.js";
 import type { HealthChange } from "../world/device-health.js";
 import type { PluginFault } from "../world/device-plugin.js";
@@ -18,6 +19,7 @@ import { OwnClaims } from "./own-claims.js";
 import { OwnCpus } from "./own-cpus.js";
 import { OwnDevices } from "./own-devices.js";
 import { OwnDisk } from "./own-disk.js";
+import { OwnGrowth } from "./own-growth.js";
 import { OwnHealth } from "./own-health.js";
 import { OwnImages } from "./own-images.js";
 import { OwnMemory } from "./own-memory.js";
@@ -74,6 +76,7 @@ export type Action =
   | PluginFault
   | CsiFault
   | DraFault
+  | ClaimChange
   | HealthChange
   | RegistryFault
   | AccountFault
@@ -157,6 +160,7 @@ export function planOf(
   const claims = node.hasCsi ? new OwnClaims(random.stream("own claims")) : undefined;
   const resources = node.hasDra === true ? new OwnResourceClaims(random.stream("own ResourceClaims")) : undefined;
   const health = node.reportsHealth === true ? new OwnHealth(random.stream("own health")) : undefined;
+  const growth = node.expands === true ? new OwnGrowth(random.stream("own growth")) : undefined;
   const images = node.hasPrivateImages === true ? new OwnImages(random.stream("own images")) : undefined;
   const accounts = node.accounts === undefined ? undefined : new OwnAccounts(random.stream("own accounts"));
   const use = node.isShortOfMemory === true ? new OwnUse(random.stream("own use"), node) : undefined;
@@ -212,7 +216,8 @@ export function planOf(
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));
-    for (const [at, action] of health?.events(begin, until, begin + ROUND_MS) ?? []) add(at, action);
+    for (const one of [health, growth])
+      for (const [at, action] of one?.events(begin, until, begin + ROUND_MS) ?? []) add(at, action);
     add(until, { do: "calm" });
     if (shortages.length > 0) add(until + QUIET_MS, quiet.pick(shortages).quiet());
     add(begin + ROUND_MS - 1000, { do: "check" });

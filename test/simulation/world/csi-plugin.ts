@@ -29,6 +29,13 @@ const ENDPOINT = `${ROOT}/plugins/${CSI_DRIVER}/csi.sock`;
 
 const { tree } = disk;
 
+interface Expansion {
+  volume: string;
+  bytes: bigint;
+  /** Where a pod has it. */
+  path: string;
+}
+
 export class CsiPlugin {
   /** Staging path by volume. */
   readonly staged = new Map<string, string>();
@@ -36,6 +43,10 @@ export class CsiPlugin {
   readonly published = new Map<string, string>();
   /** Hears of a request that the driver should not have got. */
   readonly onWrong = new Set<(what: string) => void>();
+  /** Bytes of each volume. */
+  readonly sizes = new Map<string, bigint>(CLAIMS.map((claim) => [volumeOf(claim), 1024n ** 3n]));
+  /** Hears of each expansion before it takes effect. */
+  readonly onExpand = new Set<(expansion: Expansion) => void>();
   /** Hears of each volume before it is staged. */
   readonly onStage = new Set<(volume: string) => void>();
   /** Hears of each target before it is unpublished. */
@@ -43,7 +54,10 @@ export class CsiPlugin {
   // A call that is given up was not begun, as with a driver that asks for the deadline first.
   private readonly process = new PluginProcess({ perform: (...call) => this.performed(...call), goesOn: false });
 
-  constructor(api: SimulatedApi, attachRequired: boolean) {
+  constructor(
+    api: SimulatedApi,
+    private readonly options: { attachRequired: boolean; expands: boolean },
+  ) {
     const server: GrpcServer = { call: (...call) => this.process.call(...call) };
     for (const path of [REGISTRATION, ENDPOINT]) {
       const folder = disk.directory(path.slice(0, path.lastIndexOf("/")));
@@ -51,7 +65,7 @@ export class CsiPlugin {
       plugins.serve(path, server);
     }
     disk.syncAll();
-    makeObjects(api, attachRequired);
+    makeObjects(api, options.attachRequired);
   }
 
   perform(fault: CsiFault): void {
@@ -90,8 +104,11 @@ export class CsiPlugin {
         return NodeService.nodeGetInfo.responseSerialize(info);
       }
       case NodeService.nodeGetCapabilities.path: {
-        const rpc = { type: NodeServiceCapability_RPC_Type.STAGE_UNSTAGE_VOLUME };
-        return NodeService.nodeGetCapabilities.responseSerialize({ capabilities: [{ rpc }] });
+        const { STAGE_UNSTAGE_VOLUME, EXPAND_VOLUME } = NodeServiceCapability_RPC_Type;
+        const types = this.options.expands ? [STAGE_UNSTAGE_VOLUME, EXPAND_VOLUME] : [STAGE_UNSTAGE_VOLUME];
+        return NodeService.nodeGetCapabilities.responseSerialize({
+          capabilities: types.map((type) => ({ rpc: { type } })),
+        });
       }
       default:
         return this.volumeCall(path, bytes);
@@ -118,6 +135,12 @@ export class CsiPlugin {
       case nodeUnpublishVolume.path: {
         this.unpublish(nodeUnpublishVolume.requestDeserialize(bytes).targetPath);
         return nodeUnpublishVolume.responseSerialize({});
+      }
+      case NodeService.nodeExpandVolume.path: {
+        const { volumeId, volumePath, capacityRange } = NodeService.nodeExpandVolume.requestDeserialize(bytes);
+        const capacityBytes = capacityRange?.requiredBytes ?? 0n;
+        this.expand({ volume: volumeId, bytes: capacityBytes, path: volumePath });
+        return NodeService.nodeExpandVolume.responseSerialize({ capacityBytes });
       }
       default:
         throw new Error(`the driver of the simulation has no ${path}`);
@@ -161,6 +184,11 @@ export class CsiPlugin {
     if (!this.published.delete(target)) return;
     tree.unmount(target);
     tree.removeDirectory(target);
+  }
+
+  private expand(expansion: Expansion): void {
+    for (const listener of this.onExpand) listener(expansion);
+    this.sizes.set(expansion.volume, expansion.bytes);
   }
 
   private wrong(what: string): void {

@@ -33,6 +33,8 @@ export interface NodeShape {
   hasDra?: true;
   /** The DRA driver reports the health of its devices. */
   reportsHealth?: true;
+  /** Users ask for larger CSI volumes. */
+  expands?: true;
   /** The CSI driver's volumes are attached to the node before their use. */
   attaches?: true;
   /** Some images need credentials: a provider has those of some, a secret those of others. */
@@ -137,6 +139,7 @@ function withMore(plain: NodeShape, random: Random): NodeShape {
   if (plain.hasPrivateImages === true && accounts.chance(MORE_SHARE))
     more.accounts = accounts.pick(["ServiceAccount", "Token"] as const);
   if (plain.hasDra === true && random.stream("health of devices").chance(MORE_SHARE)) more.reportsHealth = true;
+  if (plain.hasCsi && random.stream("expansions").chance(MORE_SHARE)) more.expands = true;
   return Object.keys(more).length > 0 ? { ...plain, ...more } : plain;
 }
 

@@ -10,6 +10,7 @@ import type { Action, PlannedEvent } from "../plan/events.js";
 import { NODE_NAME, SimulatedApi } from "./api.js";
 import { AttachController } from "./attach-controller.js";
 import { ClaimController } from "./claim-controller.js";
+import { ClaimGrowth } from "./claim-growth.js";
 import { ContainerCgroups } from "./container-cgroups.js";
 import { CsiPlugin } from "./csi-plugin.js";
 import { DevicePlugin } from "./device-plugin.js";
@@ -45,6 +46,7 @@ const NO_FAULTS: ReadonlySet<Action["do"]> = new Set([
   "delete-by-force",
   "delete-mirror",
   "aim",
+  "claim-grows",
   "health-changes",
   "health-quiet",
   "health-streams-end",
@@ -86,6 +88,8 @@ export class World {
   readonly processes: ProcessUse | undefined;
   /** Undefined: the node has no CSI driver. */
   readonly csi: CsiPlugin | undefined;
+  /** Undefined: its volumes keep their sizes. */
+  readonly growth: ClaimGrowth | undefined;
   /** Undefined: its volumes need not be attached. */
   readonly attachments: AttachController | undefined;
   /** Undefined: the node has no DRA driver. */
@@ -115,7 +119,9 @@ export class World {
     this.api = machine.api = new SimulatedApi();
     this.runtime = machine.runtime = new SimulatedRuntime({ events: random.stream("shape").chance(0.5) });
     servePods(this.runtime);
-    if (node.hasCsi) this.csi = new CsiPlugin(this.api, node.attaches === true);
+    const [attachRequired, expands] = [node.attaches === true, node.expands === true];
+    if (node.hasCsi) this.csi = new CsiPlugin(this.api, { attachRequired, expands });
+    if (expands) this.growth = new ClaimGrowth(this.api);
     if (node.attaches === true) this.attachments = new AttachController(this.api);
     if (node.hasDra === true) {
       const driver = new DraPlugin(this.api, node.reportsHealth === true);
@@ -287,6 +293,9 @@ export class World {
       case "dra-fails":
         this.dra?.driver.perform(action);
         this.during(action.ms, () => undefined);
+        return;
+      case "claim-grows":
+        this.growth?.perform(action);
         return;
       case "health-changes":
       case "health-quiet":
