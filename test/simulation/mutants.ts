@@ -176,6 +176,12 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: "new Set([...this.pods.keys()].slice(1).flatMap(",
   },
   {
+    name: "what a device plugin prefers is left out",
+    file: `${DEVICES}/choose-devices.ts`,
+    text: "const preference = (preferred ?? []).filter((id) => offered.has(id));",
+    replacement: 'const preference = (preferred ?? []).filter((id) => id === "" && offered.has(id));',
+  },
+  {
     name: "one entry of the device checkpoint is not read",
     file: `${DEVICES}/device-manager.ts`,
     text: "for (const entry of content.entries) this.granted.put(entry);",

@@ -63,7 +63,8 @@ class MachineDisk {
 
   /**
    * The machine lost its power. Of each directory the changes since its last sync are there up to one of them; of each
-   * file its content, the synced content, or the beginning of the content. `losesAll`: names that were not synced are gone.
+   * file its content, the synced content, or the beginning of the content.
+   * `losesAll`: names that were not synced are gone.
    */
   crash(losesAll: boolean): void {
     const { tree, random } = this;

@@ -23,6 +23,7 @@ import { nothingLeft } from "./nothing-left.js";
 import { objectGoesLast } from "./object-goes-last.js";
 import { oneRunningContainer } from "./one-running-container.js";
 import { podsHaveTheirCgroups } from "./pods-have-their-cgroups.js";
+import { preferencesAreKept } from "./preferences-are-kept.js";
 import { pressuresLast } from "./pressures-last.js";
 import { privateImagesStayPrivate } from "./private-images-stay-private.js";
 import { processLives } from "./process-lives.js";
@@ -43,6 +44,7 @@ export const INVARIANTS: readonly Invariant[] = [
   cpusAreGivenOnce,
   sharedContainersMakeRoom,
   devicesAreGivenOnce,
+  preferencesAreKept,
   userIdsAreGivenOnce,
   memoryIsGivenOnce,
   hostPortsAreGivenOnce,

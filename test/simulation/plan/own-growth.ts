@@ -12,7 +12,7 @@ const REST_MS = 240_000;
 export class OwnGrowth {
   constructor(private readonly random: Random) {}
 
-  /** Of one round: it is busy until `calm`, and checked at `end`. */
+  /** Events of one round, which is busy until `calm` and checked at `end`. */
   events(begin: number, calm: number, end: number): (readonly [atMs: number, action: Action])[] {
     const { random } = this;
     const some = (count: number, from: number, to: number) =>

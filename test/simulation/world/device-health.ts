@@ -31,7 +31,7 @@ export const SHOWN_MS = 15_000;
 interface Report {
   health: Health;
   sentAt: number;
-  /** The same was sent since then, without a pause. */
+  /** That health was sent since then, without a pause. */
   since: number;
 }
 

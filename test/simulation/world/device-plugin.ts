@@ -2,7 +2,10 @@
 // learns its devices from a variable.
 // Invariant: the plugin itself keeps no account of who has a device.
 
-import { DevicePluginService } from "../../../src/shared/kubernetes/plugins/gen/deviceplugin.v1beta1.js";
+import {
+  DevicePluginService,
+  type ContainerPreferredAllocationRequest,
+} from "../../../src/shared/kubernetes/plugins/gen/deviceplugin.v1beta1.js";
 import { kernel } from "../kernel/kernel.js";
 import type { GrpcServer } from "../modules/grpc-client.js";
 import { ROOT } from "./machine-files.js";
@@ -27,8 +30,24 @@ const REGISTER = "/v1beta1.Registration/Register";
 const AGAIN_MS = 5000;
 const MOST_ANSWER_MS = 20;
 
+export interface Preference {
+  available: readonly string[];
+  mustInclude: readonly string[];
+  size: number;
+  /** What the plugin answers. */
+  preferred: readonly string[];
+}
+
+/** Part of the preferences that cannot be followed. */
+const USELESS = 0.15;
+
 export class DevicePlugin {
   private readonly healthy = new Map<string, boolean>();
+  /** Hears of each answer to GetPreferredAllocation. */
+  readonly onPreference = new Set<(preference: Preference) => void>();
+  /** Hears of the devices that the kubelet gives to a container. */
+  readonly onAllocate = new Set<(ids: readonly string[]) => void>();
+  private readonly options: { preStartRequired: boolean; getPreferredAllocationAvailable: boolean };
   private readonly lists = new Set<Reply>();
   /** Steady moment at which it first listed its devices. */
   firstListAt: number | undefined;
@@ -42,7 +61,9 @@ export class DevicePlugin {
   constructor(
     count: number,
     private readonly nodes: number,
+    prefers: boolean,
   ) {
+    this.options = { preStartRequired: false, getPreferredAllocationAvailable: prefers };
     for (let at = 0; at < count; at++) this.healthy.set(`device-${at}`, true);
     plugins.serve(`${FOLDER}/${ENDPOINT}`, this.server);
     plugins.onBound.add((path) => {
@@ -93,7 +114,7 @@ export class DevicePlugin {
   private register(): void {
     if (!this.isUp) return;
     kernel.after(kernel.world, kernel.random.between(1, 500), () => {
-      const options = { preStartRequired: false, getPreferredAllocationAvailable: false };
+      const { options } = this;
       const request = { version: "v1beta1", endpoint: ENDPOINT, resourceName: RESOURCE, options };
       plugins.callKubelet(KUBELET, REGISTER, request, (error) => {
         if (error !== null && this.lists.size === 0) kernel.after(kernel.world, AGAIN_MS, () => this.register());
@@ -102,7 +123,7 @@ export class DevicePlugin {
   }
 
   private call(method: string, bytes: Buffer, reply: Reply): Served {
-    const { getDevicePluginOptions, allocate } = DevicePluginService;
+    const { getDevicePluginOptions, allocate, getPreferredAllocation } = DevicePluginService;
     switch (method) {
       case "ListAndWatch":
         this.firstListAt ??= kernel.monotonic;
@@ -110,12 +131,12 @@ export class DevicePlugin {
         this.sendList(reply);
         return { cancel: () => void this.lists.delete(reply) };
       case "GetDevicePluginOptions": {
-        const options = { preStartRequired: false, getPreferredAllocationAvailable: false };
-        reply.message(Buffer.from(getDevicePluginOptions.responseSerialize(options)));
+        reply.message(Buffer.from(getDevicePluginOptions.responseSerialize(this.options)));
         return { cancel: () => undefined };
       }
       case "Allocate": {
         const { containerRequests } = allocate.requestDeserialize(bytes);
+        for (const { devicesIds } of containerRequests) for (const listener of this.onAllocate) listener(devicesIds);
         const containerResponses = containerRequests.map(({ devicesIds }) => ({
           envs: { [VARIABLE]: devicesIds.join(",") },
           mounts: [],
@@ -123,17 +144,41 @@ export class DevicePlugin {
           annotations: {},
           cdiDevices: [],
         }));
-        const ms = kernel.random.between(1, MOST_ANSWER_MS) + this.lateMs;
-        const timer = kernel.after(kernel.world, ms, () => {
-          if (this.isUp) reply.message(Buffer.from(allocate.responseSerialize({ containerResponses })));
-          else reply.failed({ code: 14, details: "the plugin has ended" });
+        return this.answer(reply, () => allocate.responseSerialize({ containerResponses }));
+      }
+      case "GetPreferredAllocation": {
+        const { containerRequests } = getPreferredAllocation.requestDeserialize(bytes);
+        return this.answer(reply, () => {
+          const containerResponses = containerRequests.map((request) => ({ deviceIDs: this.prefer(request) }));
+          return getPreferredAllocation.responseSerialize({ containerResponses });
         });
-        return { cancel: () => timer.cancel() };
       }
       default:
         reply.failed({ code: 12, details: `${method} is not implemented` });
         return { cancel: () => undefined };
     }
+  }
+
+  /** The last ones, and now and then devices that are not free, or too few. */
+  private prefer({
+    availableDeviceIDs: available,
+    mustIncludeDeviceIDs: mustInclude,
+    allocationSize: size,
+  }: ContainerPreferredAllocationRequest): string[] {
+    const others = available.filter((id) => !mustInclude.includes(id)).reverse();
+    const isUseless = kernel.random.chance(USELESS);
+    const preferred = isUseless ? [...this.healthy.keys()].slice(0, 1) : [...mustInclude, ...others].slice(0, size);
+    for (const listener of this.onPreference) listener({ available, mustInclude, size, preferred });
+    return preferred;
+  }
+
+  private answer(reply: Reply, bytes: () => Uint8Array): Served {
+    const ms = kernel.random.between(1, MOST_ANSWER_MS) + this.lateMs;
+    const timer = kernel.after(kernel.world, ms, () => {
+      if (this.isUp) reply.message(Buffer.from(bytes()));
+      else reply.failed({ code: 14, details: "the plugin has ended" });
+    });
+    return { cancel: () => timer.cancel() };
   }
 
   private sendList(reply: Reply): void {

@@ -33,6 +33,8 @@ export interface NodeShape {
   hasDra?: true;
   /** The DRA driver reports the health of its devices. */
   reportsHealth?: true;
+  /** The device plugin prefers some devices. */
+  prefers?: true;
   /** Users ask for larger CSI volumes. */
   expands?: true;
   /** The CSI driver's volumes are attached to the node before their use. */
@@ -140,6 +142,7 @@ function withMore(plain: NodeShape, random: Random): NodeShape {
     more.accounts = accounts.pick(["ServiceAccount", "Token"] as const);
   if (plain.hasDra === true && random.stream("health of devices").chance(MORE_SHARE)) more.reportsHealth = true;
   if (plain.hasCsi && random.stream("expansions").chance(MORE_SHARE)) more.expands = true;
+  if (plain.devices > 0 && random.stream("preferred devices").chance(MORE_SHARE)) more.prefers = true;
   return Object.keys(more).length > 0 ? { ...plain, ...more } : plain;
 }
 

@@ -145,7 +145,8 @@ export class World {
       const features = { recursiveReadOnlyMounts: false, userNamespaces: true };
       this.runtime.settings.runtimeHandlers.push({ name: "", features });
     }
-    if (node.devices > 0) this.plugin = new DevicePlugin(node.devices, node.layout?.sockets ?? 1);
+    if (node.devices > 0)
+      this.plugin = new DevicePlugin(node.devices, node.layout?.sockets ?? 1, node.prefers === true);
     this.runtime.watchers.add((verb) => this.onCall(verb));
     this.changes = new PodChanges(this.api, this.runtime, this.facts);
     this.losses = new Losses(this.runtime, this.facts, trace);
