@@ -9,7 +9,7 @@ import {
 import { kernel } from "../kernel/kernel.js";
 import type { Reply, Served } from "./runtime.js";
 
-export const POOL = "pool";
+const POOL = "pool";
 export const HEALTHS = ["Healthy", "Unhealthy", "Unknown"] as const;
 export type Health = (typeof HEALTHS)[number];
 

@@ -14,7 +14,7 @@ import type { SimulatedRuntime } from "./runtime.js";
 const REGISTRY = "accounts.example.com";
 export const IMAGE_A = `${REGISTRY}/a:1`;
 export const IMAGE_B = `${REGISTRY}/b:1`;
-export const OTHER_NAMESPACE = "other";
+const OTHER_NAMESPACE = "other";
 
 export interface AccountName {
   namespace: string;
