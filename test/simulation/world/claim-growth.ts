@@ -52,7 +52,7 @@ export class ClaimGrowth {
   }
 
   statusOf(claim: string): Growing {
-    return (this.api.store.get(CLAIMS, "default", claim)?.status ?? {}) as Growing;
+    return this.api.store.get(CLAIMS, "default", claim)?.status ?? {};
   }
 
   private grow(claim: string): void {
