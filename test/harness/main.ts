@@ -36,7 +36,7 @@ export async function main(jobs: readonly Job[]): Promise<number> {
   const say = (line: string): void => console.error(line);
   const signals = watchSignals(say);
   const { stopped } = signals;
-  // The next run removes what is there then.
+  // The next run removes the rest.
   signals.hurried.addEventListener("abort", () => process.exit(STOPPED));
   const began = performance.now();
   const budget = timeBudget(process.env["NODELET_TEST_MINUTES"], () => performance.now() - began);

@@ -59,7 +59,7 @@ class Bench {
     return this.child.exitCode ?? undefined;
   }
 
-  /** What is there of the run. */
+  /** Parts of the run that are left. */
   async left(): Promise<string[]> {
     const found = [
       ["processes", (await processesOfRun(this.run)).length > 0],

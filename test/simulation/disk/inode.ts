@@ -18,7 +18,7 @@ export class Inode {
   data: Buffer = Buffer.alloc(0);
   readonly entries = new Map<string, Inode>();
   target = "";
-  /** Bytes of a file beyond its data: what a container wrote, which nobody reads. */
+  /** Bytes of a file beyond its data: what a container wrote, and no program reads. */
   bulk = 0;
   uid = 0;
   gid = 0;

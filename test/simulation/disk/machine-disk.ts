@@ -18,7 +18,7 @@ interface DiskFault {
   below: string;
 }
 
-/** Size of a file system, and what is free of it. */
+/** Size of a file system, and its free part. */
 export interface Room {
   bytes: number;
   freeBytes: number;

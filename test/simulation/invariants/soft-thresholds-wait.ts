@@ -13,7 +13,7 @@ import type { Broken, Invariant } from "./invariant.js";
 const LATE_MS = 60_000;
 /** Grace period of an eviction for a hard threshold. */
 const HARD_SECONDS = 1;
-/** A container has so much after its preStop hook, whatever the grace period. */
+/** A container has so much after its preStop hook with every grace period. */
 const LEAST_SECONDS = 2;
 /** Whole seconds are rounded, and a call takes a moment. */
 const SHORTER_MS = 1500;

@@ -6,7 +6,7 @@ import { hasSoftThresholds, type NodeShape } from "../world/node-shape.js";
 import type { Action } from "./events.js";
 import type { PodShape } from "./pod-shapes.js";
 
-/** What a container writes to its layer and to a volume, MiB. */
+/** Sizes of files that a container writes to its layer and to a volume, MiB. */
 const LAYERS = [1, 20, 200, 800, 2500];
 const FILES = [0, 100, 1000, 3000];
 const FILES_IN_MEMORY = [0, 50, 500];
@@ -110,7 +110,7 @@ export class OwnDisk {
     return { ...container, resources };
   }
 
-  /** MiB; far from what is used. */
+  /** MiB; far from the use. */
   private limitFor(mebibytes: number, mayBeTooLow: boolean): number {
     const isTooLow = mayBeTooLow && mebibytes >= 20 && this.random.chance(TOO_LOW);
     return isTooLow ? Math.ceil(mebibytes / 2) : 2 * mebibytes + 100;

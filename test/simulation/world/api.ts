@@ -40,7 +40,7 @@ function merged(had: Resources, given: Resources): Resources {
 export class SimulatedApi {
   readonly calls = new CallLog();
   readonly watches = new Watches();
-  /** What each token of a service account is for. */
+  /** The request of each token of a service account. */
   readonly issued = new Map<string, TokenRequestSpec>();
   readonly store: StoreView;
   readonly faults: Faults;

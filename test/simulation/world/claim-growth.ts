@@ -6,7 +6,7 @@ import { kernel } from "../kernel/kernel.js";
 import type { SimulatedApi } from "./api.js";
 import { volumeOf } from "./csi-plugin.js";
 
-/** What a user does: no fault of the node. */
+/** The request of a user: no fault of the node. */
 export type ClaimChange = { do: "claim-grows"; claim: string; gibibytes: number };
 
 const CLAIMS = "persistentvolumeclaims";

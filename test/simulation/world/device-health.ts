@@ -13,7 +13,7 @@ const POOL = "pool";
 export const HEALTHS = ["Healthy", "Unhealthy", "Unknown"] as const;
 export type Health = (typeof HEALTHS)[number];
 
-/** What the driver finds and does: no fault of the node. */
+/** Changes in the driver: no fault of the node. */
 export type HealthChange =
   /** A device, and healthy again after `ms`. */
   | { do: "health-changes"; pick: number; health: Health; ms: number }

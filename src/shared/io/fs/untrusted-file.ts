@@ -9,7 +9,7 @@ import { lstat, open, realpath, type FileHandle } from "node:fs/promises";
 import { errorCode } from "../../base/errors/error-code.js";
 import { OperatorError } from "../../base/errors/operator-error.js";
 
-/** What is read at once of a file that has grown, or that has no size, as files of the kernel. */
+/** Bytes of one read from a file that has grown, or that has no size, as files of the kernel. */
 const PIECE_BYTES = 64 * 1024;
 /** Node does not name the flag. */
 export const O_PATH = 0o10000000;
