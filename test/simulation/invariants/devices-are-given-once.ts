@@ -29,7 +29,7 @@ export const devicesAreGivenOnce: Invariant = {
     });
     const check = (): void => {
       const owners = new Map<string, Holder>();
-      for (const holder of holders(world)) {
+      for (const holder of deviceHolders(world)) {
         checkCount(world, holder, broken);
         for (const device of holder.devices) {
           const other = owners.get(device);
@@ -53,7 +53,8 @@ export const devicesAreGivenOnce: Invariant = {
   },
 };
 
-function holders({ runtime }: World): Holder[] {
+/** Running containers, with their devices. */
+export function deviceHolders({ runtime }: World): Holder[] {
   return [...runtime.state.containers.values()]
     .filter(({ status }) => status.state === ContainerState.CONTAINER_RUNNING)
     .map(({ config }) => {

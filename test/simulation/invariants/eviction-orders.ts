@@ -28,7 +28,7 @@ export function onEviction(world: World, listener: (order: EvictionOrder) => voi
 }
 
 /** The pod whose eviction a line of the kubelet's log reports. */
-export function evictedPod(message: string): string | undefined {
+function evictedPod(message: string): string | undefined {
   const name = ORDER.exec(message)?.[1];
   return name === undefined ? undefined : plainName(name);
 }

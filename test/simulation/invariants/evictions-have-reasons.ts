@@ -7,6 +7,8 @@ import { value } from "../../../src/shared/kubernetes/api/quantity.js";
 import { ContainerEventType, ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { kernel } from "../kernel/kernel.js";
 import { NODE_NAME } from "../world/api.js";
+import { SMALL_MIB } from "../world/disk-use.js";
+import { TRANSITION_MS } from "../world/node-shape.js";
 import { podNameOf, type PodFacts } from "../world/pod-facts.js";
 import { PRESSURES, type Signal, type Signals } from "../world/signals.js";
 import type { World } from "../world/world.js";
@@ -26,10 +28,6 @@ const STEADY_MS = 60_000;
 const MIB = 1024 * 1024;
 const REFUSED_ORDER = /^pod ([^_]+)_\S+ is critical; cannot evict it$/;
 const REJECTION = /^event Evicted of pod ([^_]+)_\S+: The node had condition: \[(.*)\]/;
-/** evictionPressureTransitionPeriod. */
-const TRANSITION_MS = 30_000;
-/** MiB of logs and other small files of a pod. */
-const SMALL_MIB = 1;
 
 export const evictionsHaveReasons: Invariant = {
   name: "pods are evicted for a shortage only, one at a time",
@@ -39,8 +37,7 @@ export const evictionsHaveReasons: Invariant = {
     if (signals === undefined) return undefined;
     const pressures = new Set(signals.names.map((signal) => PRESSURES[signal]));
     const evictions = new Evictions(world, signals, broken);
-    for (const shortages of [world.memory, world.disks, world.processes])
-      shortages?.onEnd.add((signal, beganAt) => evictions.shortageEnds(signal, beganAt));
+    signals.onShortageEnd.add((signal, beganAt) => evictions.shortageEnds(signal, beganAt));
     onEviction(world, (order) => evictions.ordered(order));
     world.onLog.add(({ msg }) => {
       const refused = REFUSED_ORDER.exec(msg)?.[1];

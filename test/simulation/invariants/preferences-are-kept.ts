@@ -1,11 +1,9 @@
 // A device plugin is asked for its preference among devices that are free, and a container gets the devices that the
 // plugin prefers, where these are among them.
 
-import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { kernel } from "../kernel/kernel.js";
-import { VARIABLE, type Preference } from "../world/device-plugin.js";
-import { podNameOf } from "../world/pod-facts.js";
-import type { World } from "../world/world.js";
+import type { Preference } from "../world/device-plugin.js";
+import { deviceHolders } from "./devices-are-given-once.js";
 import type { Invariant } from "./invariant.js";
 
 /** The kubelet allocates at once what the plugin prefers. */
@@ -23,8 +21,9 @@ export const preferencesAreKept: Invariant = {
       const { available, mustInclude, size } = preference;
       if (size < 1 || available.length < size || mustInclude.some((id) => !available.includes(id)))
         broken(`the plugin is to prefer ${size} of [${available.join()}] with [${mustInclude.join()}]`);
-      for (const [device, pod] of usedDevices(world))
-        if (available.includes(device)) broken(`${device} is offered while a container has it`, pod);
+      for (const { devices, pod } of deviceHolders(world))
+        for (const device of devices)
+          if (available.includes(device)) broken(`${device} is offered while a container has it`, pod);
     });
     plugin.onAllocate.add((ids) => {
       const before = answered;
@@ -41,14 +40,3 @@ export const preferencesAreKept: Invariant = {
     return undefined;
   },
 };
-
-/** Devices of running containers, with the names of their pods. */
-function usedDevices({ runtime }: World): [device: string, pod: string][] {
-  return [...runtime.state.containers.values()]
-    .filter(({ status }) => status.state === ContainerState.CONTAINER_RUNNING)
-    .flatMap(({ config }) => {
-      const value = config.envs.find(({ key }) => key === VARIABLE)?.value;
-      const devices = value === undefined ? "" : Buffer.from(value).toString();
-      return devices.split(",").map((device): [string, string] => [device, podNameOf(config.labels)]);
-    });
-}

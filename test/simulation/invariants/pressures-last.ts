@@ -2,13 +2,12 @@
 // after the last sign of it.
 
 import { kernel } from "../kernel/kernel.js";
+import { TRANSITION_MS } from "../world/node-shape.js";
 import { PRESSURES, type Signal } from "../world/signals.js";
 import type { World } from "../world/world.js";
 import { isQuiet } from "./eviction-orders.js";
 import type { Invariant } from "./invariant.js";
 
-/** evictionPressureTransitionPeriod. */
-const TRANSITION_MS = 30_000;
 /** A reading that the eviction thread did not make itself. */
 const EARLIER_MS = 2000;
 /** The disks are read at least every ten seconds, and the status of the node is sent. */
@@ -41,7 +40,7 @@ export const pressuresLast: Invariant = {
       if (isShortSince(world, signal, APPEARS_MS) && shown.get(pressure) !== "True")
         broken(`the condition ${pressure} is ${shown.get(pressure)} ${APPEARS_MS} ms after the shortage began`);
     };
-    for (const shortages of [world.memory, world.disks, world.processes]) shortages?.onEnd.add(end);
+    signals.onShortageEnd.add(end);
     return undefined;
   },
 };

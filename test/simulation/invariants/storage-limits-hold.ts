@@ -8,15 +8,13 @@ import type { Quantity } from "../../../src/shared/kubernetes/api/scalars.js";
 import { ContainerEventType, ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { kernel } from "../kernel/kernel.js";
 import type { PodShape } from "../plan/pod-shapes.js";
-import type { DiskUse } from "../world/disk-use.js";
+import { SMALL_MIB, type DiskUse } from "../world/disk-use.js";
 import { podNameOf } from "../world/pod-facts.js";
 import type { World } from "../world/world.js";
 import { isQuiet, onEviction } from "./eviction-orders.js";
 import type { Broken, Invariant } from "./invariant.js";
 
 const MIB = 1024 * 1024;
-/** MiB of logs and other small files of a pod. */
-const SMALL_MIB = 1;
 /** The kubelet measures such pods every ten seconds, and not while another pod is being evicted. */
 const NOTICED_MS = 90_000;
 

@@ -1,10 +1,8 @@
 // Shortages of memory: which pods are evicted, and what an end of the kubelet changes.
 
-import { evictedPod } from "../invariants/eviction-orders.js";
-import { kernel } from "../kernel/kernel.js";
 import type { PodShape } from "../plan/pod-shapes.js";
 import { PLAIN_NODE, SHORTAGE_FIELDS, withPodCgroups, withShortPids, withSoftThresholds } from "../world/node-shape.js";
-import type { World } from "../world/world.js";
+import { evictedPods } from "./evicted-pods.js";
 import { podOf } from "./pods.js";
 import { SECOND, type Race } from "./race.js";
 
@@ -15,16 +13,6 @@ const node = { ...plain, isShortOfMemory: true, fields: { ...plain.fields, ...SH
 function using(name: string, mebibytes: number, more: Partial<Parameters<typeof podOf>[0]> = {}): PodShape {
   const resources = { requests: { cpu: "10m", memory: "16Mi" } };
   return { ...podOf({ name, container: { resources }, ...more }), useMiB: { main: mebibytes } };
-}
-
-/** Names of evicted pods, as the kubelet reports them. */
-function evictedPods(world: World): { name: string; atMs: number }[] {
-  const evicted: { name: string; atMs: number }[] = [];
-  world.onLog.add(({ msg }) => {
-    const name = evictedPod(msg);
-    if (name !== undefined) evicted.push({ name, atMs: kernel.monotonic });
-  });
-  return evicted;
 }
 
 export const shortageOfMemory: Race = {

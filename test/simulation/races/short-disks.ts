@@ -1,9 +1,8 @@
-// Shortages of a disk: what is removed before a pod is evicted, and which pod that is.
+// Shortages of a disk: the kubelet removes images before it evicts a pod, and evicts the right one.
 
-import { evictedPod } from "../invariants/eviction-orders.js";
-import { kernel } from "../kernel/kernel.js";
 import type { PodShape } from "../plan/pod-shapes.js";
 import { PLAIN_NODE, withShortDisks } from "../world/node-shape.js";
+import { evictedPods } from "./evicted-pods.js";
 import { podOf } from "./pods.js";
 import { SECOND, type Race } from "./race.js";
 
@@ -39,11 +38,7 @@ export const imagesBeforePods: Race = {
     [SECOND_SHORTAGE, { do: "disk-short", signal: "imagefs.available", below: "hard", missing: 100, ms: 70 * SECOND }],
   ],
   watch(world, broken) {
-    const evicted: { name: string; atMs: number }[] = [];
-    world.onLog.add(({ msg }) => {
-      const name = evictedPod(msg);
-      if (name !== undefined) evicted.push({ name, atMs: kernel.monotonic });
-    });
+    const evicted = evictedPods(world);
     return () => {
       const early = evicted.find(({ atMs }) => atMs < SECOND_SHORTAGE);
       if (early !== undefined) broken("the pod is evicted, and images were enough", early.name);
@@ -63,10 +58,9 @@ export const imagesFromBefore: Race = {
     [70 * SECOND, { do: "disk-short", signal: "imagefs.available", below: "hard", missing: 1000, ms: 40 * SECOND }],
   ],
   watch(world, broken) {
-    const evicted: string[] = [];
-    world.onLog.add(({ msg }) => evicted.push(...[evictedPod(msg)].flatMap((name) => name ?? [])));
+    const evicted = evictedPods(world);
     return () => {
-      if (evicted.length > 0) broken("the pod is evicted, and images were enough", evicted[0]);
+      if (evicted.length > 0) broken("the pod is evicted, and images were enough", evicted[0]?.name);
       if ([...world.runtime.state.images.values()].some(({ repoTags }) => repoTags[0]?.includes("/pulled-") === true))
         broken("the race did not come about");
     };
@@ -86,10 +80,10 @@ export const minimumReclaim: Race = {
     [120 * SECOND, { do: "disk-short", signal: "imagefs.available", below: "hard", missing: 2800, ms: 90 * SECOND }],
   ],
   watch(world, broken) {
-    const evicted: string[] = [];
-    world.onLog.add(({ msg }) => evicted.push(...[evictedPod(msg)].flatMap((name) => name ?? [])));
+    const evicted = evictedPods(world);
     return () => {
-      if (evicted.join() !== "large,middle") broken(`evicted were [${evicted.join()}], not large and then middle`);
+      const names = evicted.map(({ name }) => name).join();
+      if (names !== "large,middle") broken(`evicted were [${names}], not large and then middle`);
     };
   },
 };

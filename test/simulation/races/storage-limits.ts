@@ -1,8 +1,8 @@
 // Pods above and within their limits of ephemeral storage.
 
-import { evictedPod } from "../invariants/eviction-orders.js";
 import type { PodShape } from "../plan/pod-shapes.js";
 import { PLAIN_NODE, withShortDisks } from "../world/node-shape.js";
+import { evictedPods } from "./evicted-pods.js";
 import { podOf } from "./pods.js";
 import { SECOND, type Race } from "./race.js";
 
@@ -44,13 +44,9 @@ export const aboveTheirLimits: Race = {
     ],
   ],
   watch(world, broken) {
-    const evicted = new Set<string>();
-    world.onLog.add(({ msg }) => {
-      const name = evictedPod(msg);
-      if (name !== undefined) evicted.add(name);
-    });
+    const evicted = evictedPods(world);
     return () => {
-      const names = [...evicted].toSorted().join();
+      const names = [...new Set(evicted.map(({ name }) => name))].toSorted().join();
       if (names !== "layer,volume") broken(`evicted were [${names}], not layer and volume`);
     };
   },

@@ -13,6 +13,8 @@ import { podNameOf, type AllFacts } from "./pod-facts.js";
 import { IMAGES, type SimulatedRuntime } from "./runtime.js";
 import type { Signal, Signals } from "./signals.js";
 
+/** MiB of logs and other small files of a pod. */
+export const SMALL_MIB = 1;
 const MIB = 1024 * 1024;
 /** File systems: that of the kubelet, and that of the images where they have one. */
 const NODE = "disk";
@@ -58,8 +60,6 @@ interface Written {
 }
 
 export class DiskUse {
-  /** Hears of the end of each shortage, just before it, with its signal and the steady moment of its begin. */
-  readonly onEnd = new Set<(signal: Signal, beganAt: number) => void>();
   /** Images that no pod uses, by id, with the steady moment from which they were there. */
   readonly unusedImages = new Map<string, number>();
   readonly layout: DiskLayout;
@@ -168,7 +168,7 @@ export class DiskUse {
     const beganAt = kernel.monotonic;
     kernel.after(kernel.world, ms, () => {
       if (this.others.get(fileSystem) !== now) return;
-      for (const listener of this.onEnd) listener(signal, beganAt);
+      this.signals.shortageEnds(signal, beganAt);
       this.others.delete(fileSystem);
     });
   }

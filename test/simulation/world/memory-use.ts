@@ -9,7 +9,7 @@ import { kernel } from "../kernel/kernel.js";
 import { MACHINE_MIB } from "./node-shape.js";
 import { podNameOf, type AllFacts } from "./pod-facts.js";
 import type { SimulatedRuntime } from "./runtime.js";
-import type { Signal, Signals } from "./signals.js";
+import type { Signals } from "./signals.js";
 
 /** Programs beside the pods. */
 const USUAL_MIB = 2048;
@@ -23,14 +23,12 @@ export interface MemoryFault {
 }
 
 export class MemoryUse {
-  /** Hears of the end of each shortage, just before it, with the steady moment of its begin. */
-  readonly onEnd = new Set<(signal: Signal, beganAt: number) => void>();
   private othersMiB = USUAL_MIB;
 
   constructor(
     private readonly runtime: SimulatedRuntime,
     private readonly facts: AllFacts,
-    signals: Signals,
+    private readonly signals: Signals,
   ) {
     signals.add("memory.available", { capacity: MACHINE_MIB * MIB, available: () => this.availableMiB * MIB });
     simulateMemory((id) => this.ofContainer(this.runtime.state.containers.get(id)) * MIB);
@@ -50,7 +48,7 @@ export class MemoryUse {
     const beganAt = kernel.monotonic;
     kernel.after(kernel.world, ms, () => {
       if (this.othersMiB !== taken) return;
-      for (const listener of this.onEnd) listener("memory.available", beganAt);
+      this.signals.shortageEnds("memory.available", beganAt);
       this.othersMiB = USUAL_MIB;
     });
   }

@@ -217,8 +217,10 @@ export function withPodCgroups(shape: NodeShape): NodeShape {
 /** Fields of a node whose pods have cgroups. */
 const CGROUP_FIELDS = { cgroupsPerQOS: true, enforceNodeAllocatable: ["pods"] };
 
-/** A pressure is over soon after its cause. */
-export const SHORTAGE_FIELDS = { evictionPressureTransitionPeriod: "30s" };
+/** A pressure is over so soon after its cause. */
+export const TRANSITION_MS = 30_000;
+/** Fields of a node that runs short of something. */
+export const SHORTAGE_FIELDS = { evictionPressureTransitionPeriod: `${TRANSITION_MS / 1000}s` };
 
 const DISK_RECLAIM = { "nodefs.available": "600Mi", "imagefs.available": "1000Mi" };
 

@@ -7,7 +7,7 @@ import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
 import { podNameOf, type AllFacts } from "./pod-facts.js";
 import type { SimulatedRuntime } from "./runtime.js";
-import type { Signal, Signals } from "./signals.js";
+import type { Signals } from "./signals.js";
 
 /** /proc/sys/kernel/threads-max of the machine. */
 const MOST = 120_000;
@@ -22,8 +22,6 @@ export interface ProcessFault {
 }
 
 export class ProcessUse {
-  /** Hears of the end of each shortage, just before it, with the steady moment of its begin. */
-  readonly onEnd = new Set<(signal: Signal, beganAt: number) => void>();
   private others = USUAL;
 
   constructor(
@@ -47,7 +45,7 @@ export class ProcessUse {
     const beganAt = kernel.monotonic;
     kernel.after(kernel.world, ms, () => {
       if (this.others !== now) return;
-      for (const listener of this.onEnd) listener("pid.available", beganAt);
+      signals.shortageEnds("pid.available", beganAt);
       this.others = USUAL;
     });
   }

@@ -86,6 +86,8 @@ export interface Source {
 }
 
 export class Signals {
+  /** Hears of the end of each shortage, just before it, with the steady moment of its begin. */
+  readonly onShortageEnd = new Set<(signal: Signal, beganAt: number) => void>();
   private readonly sources = new Map<Signal, Source>();
   private readonly thresholds = new Map<Signal, readonly Threshold[]>();
 
@@ -105,6 +107,11 @@ export class Signals {
   read(signal: Signal): void {
     const available = this.available(signal);
     for (const threshold of this.of(signal)) threshold.read(available);
+  }
+
+  /** The world gives back soon what it took at that steady moment. */
+  shortageEnds(signal: Signal, beganAt: number): void {
+    for (const listener of this.onShortageEnd) listener(signal, beganAt);
   }
 
   available(signal: Signal): number {
