@@ -45,7 +45,8 @@ export function run(command: string, args: readonly string[], options: RunOption
       args,
       {
         env: { ...process.env, ...options.env },
-        timeout: (options.timeoutMs ?? DEFAULT_TIMEOUT_MS) * PATIENCE,
+        // Node takes whole milliseconds only.
+        timeout: Math.ceil((options.timeoutMs ?? DEFAULT_TIMEOUT_MS) * PATIENCE),
         killSignal: "SIGKILL",
         maxBuffer: MAX_OUTPUT_BYTES,
         ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
