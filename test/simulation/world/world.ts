@@ -16,7 +16,8 @@ import { CsiPlugin } from "./csi-plugin.js";
 import { DevicePlugin } from "./device-plugin.js";
 import { DiskUse } from "./disk-use.js";
 import { DraPlugin } from "./dra-plugin.js";
-import { Kubelet } from "./kubelet.js";
+import { KubeletLife } from "./kubelet-life.js";
+import type { Kubelet } from "./kubelet.js";
 import { Losses } from "./losses.js";
 import { bootAnew, makeMachineFiles, ROOT } from "./machine-files.js";
 import { machine } from "./machine.js";
@@ -31,9 +32,6 @@ import { PrivateRegistries } from "./registry.js";
 import { SimulatedRuntime } from "./runtime.js";
 import { accountProvider, ServiceAccounts } from "./service-accounts.js";
 import { Signals } from "./signals.js";
-
-/** systemd's pause before the next start. */
-const RESTART_MS = 1000;
 
 /** Most calls of the runtime take less. */
 const LONGEST_CALL_MS = 4;
@@ -75,7 +73,6 @@ export class World {
   /** Hears of each fault, before it happens. */
   readonly onFault = new Set<(kind: Action["do"]) => void>();
   readonly onGaveUp = new Set<(reason: string) => void>();
-  kubelet: Kubelet | undefined;
   /** Undefined: pods have no cgroups. */
   readonly cgroups: ContainerCgroups | undefined;
   /** Undefined: the node runs short of nothing. */
@@ -104,9 +101,7 @@ export class World {
   private readonly changes: PodChanges;
   /** Faults that wait for their call. */
   private aims: Extract<Action, { do: "aim" }>[] = [];
-  private starts = 0;
-  private isOff = false;
-  private readonly log;
+  private readonly life: KubeletLife;
 
   constructor(
     readonly random: Random,
@@ -150,8 +145,19 @@ export class World {
     this.runtime.watchers.add((verb) => this.onCall(verb));
     this.changes = new PodChanges(this.api, this.runtime, this.facts);
     this.losses = new Losses(this.runtime, this.facts, trace);
-    this.log = pino({ level: "info", base: null }, { write: (text: string) => this.logged(text) });
-    this.startKubelet();
+    this.life = new KubeletLife({
+      ...{ node, facts: this.facts, trace },
+      log: pino({ level: "info", base: null }, { write: (text: string) => this.logged(text) }),
+      starts: () => this.signals?.kubeletStarts(),
+      gaveUp: (reason) => {
+        for (const listener of this.onGaveUp) listener(reason);
+      },
+    });
+    this.life.start();
+  }
+
+  get kubelet(): Kubelet | undefined {
+    return this.life.kubelet;
   }
 
   perform({ number, action }: PlannedEvent): void {
@@ -202,10 +208,10 @@ export class World {
         api.deletePod(`${action.name}-${NODE_NAME}`, action.graceSeconds);
         return;
       case "kill":
-        this.kill(action.downMs);
+        this.life.kill(action.downMs);
         return;
       case "restart":
-        this.restart(action.downMs);
+        this.life.restart(action.downMs);
         return;
       case "upgrade":
         this.upgrade(action);
@@ -244,7 +250,7 @@ export class World {
       case "disk": {
         const fault = { kind: action.kind, share: action.share, below: action.below ?? ROOT };
         disk.fault = fault;
-        this.noteUnreadableStart();
+        this.life.noteUnreadableStart();
         this.during(action.ms, () => {
           if (disk.fault === fault) disk.fault = undefined;
         });
@@ -341,67 +347,20 @@ export class World {
     }
   }
 
-  private startKubelet(): void {
-    if (this.isOff || this.kubelet?.isAlive === true) return;
-    const number = ++this.starts;
-    const events = {
-      started: () => {
-        this.facts.kubeletStarted(kernel.monotonic);
-      },
-      gaveUp: (reason: string) => {
-        this.facts.kubeletEnded(kernel.monotonic);
-        this.trace.add(`kubelet ${number} ends: ${reason}`);
-        for (const listener of this.onGaveUp) listener(reason);
-        kernel.after(kernel.world, RESTART_MS, () => this.startKubelet());
-      },
-    };
-    this.signals?.kubeletStarts();
-    this.facts.launchedAt = kernel.monotonic;
-    this.kubelet = new Kubelet(number, this.log, events, this.node);
-    this.trace.add(`kubelet ${this.starts} starts`);
-    this.noteUnreadableStart();
-  }
-
-  private noteUnreadableStart(): void {
-    if (disk.fault?.kind === "EIO" && this.kubelet?.agent === undefined)
-      this.facts.lastUnreadableStartAt = kernel.monotonic;
-  }
-
-  private kill(downMs: number): void {
-    this.kubelet?.kill();
-    this.facts.kubeletEnded(kernel.monotonic);
-    kernel.after(kernel.world, downMs + RESTART_MS, () => this.startKubelet());
-  }
-
   /** Another release was installed: the next start finds records as the other one writes them. */
   private upgrade({ from, downMs }: Extract<Action, { do: "upgrade" }>): void {
-    this.kill(downMs);
+    this.life.kill(downMs);
     this.trace.add(`${rewriteRecords(from)} records of another release`);
   }
 
-  private restart(downMs: number): void {
-    const { kubelet } = this;
-    if (kubelet?.isAlive !== true) return;
-    this.facts.kubeletEnded(kernel.monotonic);
-    kubelet.stop(() => kernel.after(kernel.world, downMs + RESTART_MS, () => this.startKubelet()));
-  }
-
   private reboot({ downMs, loses }: Extract<Action, { do: "reboot" }>): void {
-    if (this.isOff) return;
-    this.isOff = true;
-    this.kubelet?.kill();
-    this.facts.kubeletEnded(kernel.monotonic);
-    this.facts.lastRebootAt = kernel.monotonic;
-    this.facts.hasStartedSinceReboot = false;
-    this.runtime.reboot();
-    disk.crash(loses === "all");
-    this.csi?.reboot();
-    this.dra?.driver.reboot();
-    this.disks?.reboot();
-    bootAnew();
-    kernel.after(kernel.world, downMs, () => {
-      this.isOff = false;
-      this.startKubelet();
+    this.life.reboot(downMs, () => {
+      this.runtime.reboot();
+      disk.crash(loses === "all");
+      this.csi?.reboot();
+      this.dra?.driver.reboot();
+      this.disks?.reboot();
+      bootAnew();
     });
   }
 
@@ -425,7 +384,7 @@ export class World {
     this.api.isUp = true;
     disk.fault = undefined;
     this.facts.lastFaultAt = this.facts.lastOtherFaultAt = this.facts.lastDisturbedAt = kernel.monotonic;
-    this.startKubelet();
+    this.life.start();
   }
 
   private during(ms: number, end: () => void): void {
