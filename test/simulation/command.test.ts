@@ -13,12 +13,17 @@ const run = promisify(execFile);
 
 const MISTAKES: readonly (readonly [words: string[], line: RegExp])[] = [
   [["--seed", "x"], /^nodelet: --seed must be a whole number .* not "x"/],
-  [["--seed", "-1"], /^nodelet: /],
+  [["--seed", "-1"], /^nodelet: --seed needs a value; one that begins with a dash is written --seed=-…$/m],
+  [["--seed=-1"], /^nodelet: --seed must be a whole number .* not "-1"/],
   [["--hours", "0"], /^nodelet: --hours must be a number of hours above 0/],
   [["--count", "1.5"], /^nodelet: --count must be a whole number/],
   [["--faults", "fire"], /^nodelet: --faults: there is no fault "fire"; there are process, /],
   [["--race", "horses"], /^nodelet: --race must be one of static-pod-added-again, .* not "horses"/],
   [["--aims", "kill"], /^nodelet: --aims must be like kill:StartContainer, not "kill"/],
+  [["--mutant", "horses"], /^nodelet: --mutant: no fault of .* has "horses" in its name/],
+  [["--mutants", "--race", "all"], /^nodelet: --mutants and --race do not go together/],
+  [["--race", "all", "--hours", "2"], /^nodelet: --race and --hours do not go together/],
+  [["--count", "2", "--minutes", "3"], /^nodelet: --count and --minutes do not go together/],
   [["--nope"], /^nodelet: Unknown option '--nope'/],
   [["word"], /^nodelet: /],
 ];

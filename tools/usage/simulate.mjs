@@ -36,6 +36,7 @@ Runs the whole agent on a simulated node, with faults, and checks its promises. 
   --race NAME     a race of test/simulation/races, as its issue reports it; all: each of them
   --code          reports how much of the agent's code the seeds have reached, and steers by it
   --mutants       puts each fault of test/simulation/mutants.ts into the agent and shows how soon it is found
+  --mutant TEXT   only the faults that have the text in their name
 
 Status 1: a promise was broken. Status 2: the words are wrong. docs/simulation.md has more.
 `;
@@ -54,11 +55,13 @@ export function readSimulateWords(words) {
     events: text,
     race: text,
     aims: text,
+    mutant: text,
   };
   const { values } = readWords(COMMAND, {
     args: words,
     options: { ...options, trace: flag, code: flag, mutants: flag },
   });
+  refuseTogether(values);
   return {
     seed: whole(values.seed, "--seed", 0, MOST_SEED),
     count: whole(values.count, "--count", 1, 1_000_000) ?? 1,
@@ -71,8 +74,30 @@ export function readSimulateWords(words) {
     race: values.race,
     trace: values.trace,
     code: values.code,
-    mutants: values.mutants,
+    mutants: values.mutants || values.mutant !== undefined,
+    mutant: values.mutant ?? "",
   };
+}
+
+/** Pairs of options of which one would have no effect. */
+const NOT_TOGETHER = [
+  ["count", "minutes"],
+  ...["minutes", "events", "aims", "code", "hours", "pods", "faults"].map((name) => ["race", name]),
+  ...["count", "minutes", "events", "aims", "code", "race", "trace"].flatMap((name) => [
+    ["mutants", name],
+    ["mutant", name],
+  ]),
+];
+
+function refuseTogether(values) {
+  for (const [one, other] of NOT_TOGETHER) {
+    if (!isGiven(values[one]) || !isGiven(values[other])) continue;
+    throw new CannotStart(`--${one} and --${other} do not go together (${COMMAND} -- --help)`);
+  }
+}
+
+function isGiven(value) {
+  return value !== undefined && value !== false;
 }
 
 function whole(value, name, least, most) {

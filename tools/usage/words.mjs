@@ -11,6 +11,9 @@ export function readWords(command, config) {
     return parseArgs({ ...config, options });
   } catch (error) {
     const [first] = error.message.split("\n");
+    const [, dashed] = /^Option '(.+)' argument is ambiguous/.exec(first) ?? [];
+    if (dashed !== undefined)
+      throw new CannotStart(`${dashed} needs a value; one that begins with a dash is written ${dashed}=-…`);
     // Node explains how to pass such a word as an argument; no command here takes one.
     const line = first.replace(/\. To specify a positional argument starting with a '-'.*$/, "");
     throw new CannotStart(`${line} (${command} -- --help lists the options)`);

@@ -28,6 +28,8 @@ export interface SimulateOptions {
   /** Reports how much of the agent's code the seeds have reached, and steers by it. */
   code: boolean;
   mutants: boolean;
+  /** A part of the names of the mutants to try; empty: all. */
+  mutant: string;
 }
 
 /** Runs for one report. */
@@ -66,7 +68,10 @@ export async function simulate(options: SimulateOptions): Promise<number> {
 }
 
 /** Names that only the compiled sources know. */
-function mistakeIn({ race, aims = [] }: SimulateOptions): string | undefined {
+function mistakeIn({ race, aims = [], mutant }: SimulateOptions): string | undefined {
+  if (!MUTANTS.some(({ name }) => name.includes(mutant)))
+    return `--mutant: no fault of test/simulation/mutants.ts has "${mutant}" in its name`;
+
   const names = [...RACES.map(({ name }) => name), "all"];
   if (race !== undefined && !names.includes(race)) return `--race must be one of ${names.join(", ")}, not "${race}"`;
   const wrong = aims.find((aim) => !isAim(aim));
@@ -163,10 +168,11 @@ function hoursFor(ms: number): number {
 }
 
 /** Each mutant until it is found, at most for MUTANT_SEEDS seeds. Status 1: one was not found. */
-async function tryMutants({ seed = 1, hours, pods, faults }: SimulateOptions): Promise<number> {
+async function tryMutants({ seed = 1, hours, pods, faults, mutant: part }: SimulateOptions): Promise<number> {
   const rounds = [...MUTANT_FAULTS, faults];
+  const mutants = MUTANTS.filter(({ name }) => name.includes(part));
   let missed = 0;
-  for (const mutant of MUTANTS) {
+  for (const mutant of mutants) {
     const bundle = await bundleSimulation(mutant);
     let simulatedMs = 0;
     let found: string | undefined;
@@ -198,6 +204,6 @@ async function tryMutants({ seed = 1, hours, pods, faults }: SimulateOptions): P
     const after = `${(simulatedMs / 3_600_000).toFixed(2)} h`;
     say(`${mutant.name}: ${found === undefined ? `not found in ${after}` : `found in ${after} by "${found}"`}`);
   }
-  say(`${MUTANTS.length - missed} of ${MUTANTS.length} mutants were found`);
+  say(`${mutants.length - missed} of ${mutants.length} mutants were found`);
   return missed === 0 ? 0 : 1;
 }
