@@ -1,5 +1,6 @@
 // The arguments of `npm run simulate`.
 
+import { execFileSync } from "node:child_process";
 import { CannotStart } from "../build/cannot-start.mjs";
 import { readWords } from "./words.mjs";
 
@@ -23,7 +24,7 @@ export const HELP = `npm run simulate -- [option …]
 
 Runs the whole agent on a simulated node, with faults, and checks its promises. The same seed gives the same trace.
 
-  --seed N        the seed; default: a new one
+  --seed N        the seed; default: a new one. "commit": that of the present commit, which CI has
   --count C       so many seeds, from N on (default 1)
   --minutes M     go on with new seeds for M minutes, in place of --count
   --hours H       simulated hours of each seed (default 1)
@@ -63,7 +64,9 @@ export function readSimulateWords(words) {
   });
   refuseTogether(values);
   return {
-    seed: whole(values.seed, "--seed", 0, MOST_SEED),
+    seed: values.seed === "commit" ? seedOfCommit() : whole(values.seed, "--seed", 0, MOST_SEED),
+    // One seed that is given is repeated as it was.
+    steered: values.seed === undefined || values.seed === "commit",
     count: whole(values.count, "--count", 1, 1_000_000) ?? 1,
     minutes: whole(values.minutes, "--minutes", 1, 100_000),
     hours: positive(values.hours, "--hours") ?? 1,
@@ -98,6 +101,18 @@ function refuseTogether(values) {
 
 function isGiven(value) {
   return value !== undefined && value !== false;
+}
+
+/** Each commit has its seed, so that what CI has found can be repeated before and after it lands. */
+function seedOfCommit() {
+  let hash;
+  try {
+    const options = { cwd: import.meta.dirname, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] };
+    hash = execFileSync("git", ["rev-parse", "HEAD"], options);
+  } catch (error) {
+    throw new CannotStart(`--seed commit: git names no commit: ${String(error.stderr || error.message).trim()}`);
+  }
+  return Number.parseInt(hash.slice(0, 8), 16) % MOST_SEED;
 }
 
 function whole(value, name, least, most) {

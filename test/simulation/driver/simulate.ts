@@ -14,6 +14,8 @@ import { shrink } from "./shrink.js";
 
 export interface SimulateOptions {
   seed: number | undefined;
+  /** Each seed after the first aims at what none has reached. */
+  steered: boolean;
   count: number;
   minutes: number | undefined;
   hours: number;
@@ -99,8 +101,7 @@ async function runRaces(
 
 async function runSeeds(bundle: string, options: SimulateOptions): Promise<number> {
   const { hours, pods, faults, events } = options;
-  // A seed that is given is repeated as it was.
-  const isSteered = options.seed === undefined && options.aims === undefined;
+  const isSteered = options.steered && options.aims === undefined;
   const first = options.seed ?? Math.floor(Math.random() * MOST_SEED);
   const began = performance.now();
   const deadline = options.minutes === undefined ? undefined : began + options.minutes * 60_000;

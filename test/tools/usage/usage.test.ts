@@ -21,8 +21,13 @@ interface Bench {
   sections: string[];
   turns: number;
 }
+interface Simulate {
+  seed: number | undefined;
+  steered: boolean;
+}
 interface Usage {
   start: { parseStart: (args: readonly string[]) => Start };
+  simulate: { readSimulateWords: (args: readonly string[]) => Simulate };
   bench: { parseBench: (args: readonly string[], env?: Record<string, string>) => Bench; HELP: string };
 }
 const usage = async <K extends keyof Usage>(name: K): Promise<Usage[K]> =>
@@ -200,4 +205,13 @@ test("each section of the bench has a row in the help, and each row has a sectio
   assert.deepEqual(parseBench(["scale"], { NODELET_BENCH_SCALE: "30,100" }).sections, ["scale"]);
   assert.throws(() => parseBench(["idle", "--against", "/nonexistent/kubelet"]), /there is no such file/);
   assert.throws(() => parseBench(["idle", "--kubelet", join(ROOT, "package.json")]), /cannot be run \(EACCES\)/);
+});
+
+test("npm run simulate has one seed for each commit, from which it is steered like a new one", async () => {
+  const { readSimulateWords } = await usage("simulate");
+  const [one, other] = [readSimulateWords(["--seed", "commit"]), readSimulateWords(["--seed", "commit"])];
+  assert.ok(Number.isSafeInteger(one.seed));
+  assert.deepEqual(other, one);
+  assert.equal(one.steered, true);
+  assert.equal(readSimulateWords(["--seed", "7"]).steered, false);
 });
