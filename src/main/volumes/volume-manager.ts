@@ -49,6 +49,8 @@ export interface VolumeManager {
   onSetUp(listener: (uid: PodUid) => void): void;
   /** Takes the pod's current definition: the content of its volumes follows it. */
   podChanged(pod: Pod): void;
+  /** As podChanged, for a pod that an earlier kubelet ran: the content of its volumes may be behind. */
+  podAdopted(pod: Pod): void;
   /** A source of the content of the pod's volumes may have changed. */
   refreshPod(uid: PodUid): void;
   /** Ends background work; volumes stay as they are. */
@@ -153,6 +155,11 @@ export class PluginVolumeManager implements VolumeManager {
     if (pod.metadata.deletionTimestamp === undefined) this.refresher.soon(uid);
   }
 
+  podAdopted(pod: Pod): void {
+    if (this.hasContent(pod)) this.refresher.watchLeft(pod.metadata.uid);
+    this.podChanged(pod);
+  }
+
   refreshPod(uid: PodUid): void {
     this.operations.retryNow(uid);
     this.refresher.soon(uid);
@@ -208,10 +215,14 @@ export class PluginVolumeManager implements VolumeManager {
   /** False for a pod without volumes whose content changes. */
   private follow(pod: Pod): boolean {
     const { uid } = pod.metadata;
-    if (!usedVolumes(pod).some((volume) => this.pluginOf(volume)?.refresh !== undefined)) return false;
+    if (!this.hasContent(pod)) return false;
     this.refreshed.set(uid, pod);
     this.refresher.watch(uid);
     return true;
+  }
+
+  private hasContent(pod: Pod): boolean {
+    return usedVolumes(pod).some((volume) => this.pluginOf(volume)?.refresh !== undefined);
   }
 
   /** Resolves to false when a volume could not be brought up to date. */

@@ -46,6 +46,23 @@ test("every interval, less a part by chance; one pod at a time", async () => {
   }
 });
 
+test("volumes that an earlier kubelet set up are looked at 5 to 15 s after the start", async () => {
+  for (const [random, first] of [
+    [1, 15_000],
+    [0, 5000],
+  ] as const) {
+    const { clock, refresher, order, end } = world(random);
+    refresher.watchLeft(podUid("a"));
+    refresher.watch(podUid("a"));
+    clock.step(first - 1);
+    assert.deepEqual(order(), []);
+    clock.step(1);
+    await end();
+    clock.step(60_000);
+    assert.deepEqual(order(), [`a@${first}`, `a@${first + (random === 1 ? 60_000 : 45_000)}`]);
+  }
+});
+
 test("a change is looked at next; one that comes meanwhile is looked at again", async () => {
   const { clock, refresher, order, end } = world();
   refresher.watch(podUid("a"));

@@ -79,7 +79,8 @@ export class PodIntake {
     // A terminated pod refers to no objects any more.
     if (finalStatus === undefined) {
       runtime.cluster?.()?.podWanted(allocated);
-      runtime.volumes.podChanged(allocated);
+      if (before === undefined) runtime.volumes.podChanged(allocated);
+      else runtime.volumes.podAdopted(allocated);
     }
     const startTime = before === undefined ? record.startTime : this.shownStart(record);
     if (finalStatus !== undefined) statuses.restore(pod, finalStatus);

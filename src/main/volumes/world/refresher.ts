@@ -1,6 +1,6 @@
 // Updates of the volumes of running pods. They come at least every syncFrequency, immediately after a change of a
-// source object, and sooner after a failure. Invariant: one pod at a time, in the background. After `forget` has
-// resolved, the pod's volumes are not changed any more.
+// source object, sooner after a failure, and soon after the start of the kubelet. Invariant: one pod at a time, in the
+// background. After `forget` has resolved, the pod's volumes are not changed any more.
 
 import { StoppingError } from "../../../shared/base/abort/lifetime.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
@@ -27,6 +27,11 @@ export interface RefresherDeps {
 /** A refresh comes after this part of the interval at least: pods that started together part over time. */
 const EARLIEST = 0.75;
 const RETRY = { initialMs: 2000 };
+/**
+ * Volumes that an earlier kubelet set up may be behind: what changed while no kubelet ran comes in no event. The API
+ * server has time to answer the first requests, and pods part over time.
+ */
+const BEHIND = { afterMs: 5000, withinMs: 10_000 };
 
 interface Entry {
   /** On the monotonic clock; undefined while it is being refreshed and nothing new has come. */
@@ -46,6 +51,14 @@ export class Refresher {
   watch(uid: PodUid): void {
     if (this.entries.has(uid) || this.stopped) return;
     this.entries.set(uid, { due: this.next(0), failures: 0 });
+    this.arm();
+  }
+
+  /** As `watch`, for a pod whose volumes an earlier kubelet set up. */
+  watchLeft(uid: PodUid): void {
+    if (this.entries.has(uid) || this.stopped) return;
+    const { clock, random = Math.random } = this.deps;
+    this.entries.set(uid, { due: clock.monotonic() + BEHIND.afterMs + BEHIND.withinMs * random(), failures: 0 });
     this.arm();
   }
 

@@ -202,8 +202,8 @@ test("a restarted kubelet updates running pods' volumes without a start of the p
   await volumes.stop();
   secrets.set("s", { metadata: {}, data: { a: base64("2") } });
   const next = again();
-  next.podChanged(podWith([volume]));
-  clock.step(60_000);
+  next.podAdopted(podWith([volume]));
+  clock.step(15_000);
   await until("the update", () => clock.pending === 1);
   assert.deepEqual(read(directory), { a: "2" });
   await next.stop();
