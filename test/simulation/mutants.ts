@@ -9,6 +9,8 @@ const EVICTION = "src/workers/eviction";
 const PLAN = "src/main/pods/planner";
 const STATUS = "src/main/pods/status";
 const SYNC = "src/main/pods/sync";
+const OBJECTS = "src/main/cluster/objects";
+const VOLUMES = "src/main/volumes";
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -414,5 +416,41 @@ export const MUTANTS: readonly Mutant[] = [
     file: "src/workers/peers/grpc.ts",
     text: "if (status === SERVING)",
     replacement: "if (status >= SERVING)",
+  },
+  {
+    name: "the files of a volume that containers see are removed",
+    file: `${VOLUMES}/atomic-writer/atomic-writer.ts`,
+    text: "if (name !== DATA && name !== current)",
+    replacement: "if (name !== DATA)",
+  },
+  {
+    name: "a volume with as many files as before is not written",
+    file: `${VOLUMES}/object-volume/object-volume.ts`,
+    text: "samePayload(before, payload)) return directory;",
+    replacement: "before.size === payload.size) return directory;",
+  },
+  {
+    name: "a missing object gives an empty volume",
+    file: `${VOLUMES}/object-volume/object-files.ts`,
+    text: "if (optional && isNotFound(error))",
+    replacement: "if (isNotFound(error))",
+  },
+  {
+    name: "the watch of an object outlives its pods",
+    file: `${OBJECTS}/watched-objects.ts`,
+    text: "        this.unfollow(item);\n        this.items.delete(item.key);",
+    replacement: "        this.items.delete(item.key);",
+  },
+  {
+    name: "a change of an object makes no volume due",
+    file: `${OBJECTS}/watched-objects.ts`,
+    text: "if (changed && (!first || item.missed))",
+    replacement: "if (changed && item.missed)",
+  },
+  {
+    name: "an object that was read is valid for ever",
+    file: `${OBJECTS}/cached-objects.ts`,
+    text: "until: clock.monotonic() + ttlMs() * (1 - JITTER * random())",
+    replacement: "until: Infinity",
   },
 ];

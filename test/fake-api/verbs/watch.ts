@@ -40,6 +40,11 @@ export class Watches {
     return this.#open.size;
   }
 
+  /** Namespace and field selector of each watch of a resource, which is named in the plural. */
+  of(resource: string): { namespace: string; fieldSelector: string }[] {
+    return [...this.#open].filter((watch) => watch.isOf(resource)).map((watch) => watch.what);
+  }
+
   async serve(
     world: World,
     resource: Resource,
@@ -68,6 +73,7 @@ export class Watches {
 }
 
 interface Plan {
+  fieldSelector: string;
   filter: Filter | undefined;
   /** Undefined: everything there is comes first. */
   from: number | undefined;
@@ -82,6 +88,7 @@ async function planOf(world: World, resource: Resource, query: URLSearchParams):
   if (sendsInitial === true) await awaitVersion(world, version);
   const sendsAll = sendsInitial ?? version === 0;
   return {
+    fieldSelector: query.get("fieldSelector") ?? "",
     filter,
     from: sendsAll ? undefined : version === 0 ? world.store.revision : version,
     sendsEnd: sendsInitial === true && bookmarks,
@@ -101,12 +108,20 @@ class Watch {
   constructor(
     private readonly world: World,
     private readonly resource: Resource,
-    namespace: string,
+    private readonly namespace: string,
     private readonly plan: Plan,
     private readonly sink: WatchSink,
   ) {
     this.#clock = world.clock;
     this.#prefix = resource.namespaced && namespace !== "" ? `${namespace}/` : "";
+  }
+
+  get what(): { namespace: string; fieldSelector: string } {
+    return { namespace: this.namespace, fieldSelector: this.plan.fieldSelector };
+  }
+
+  isOf(resource: string): boolean {
+    return this.resource.key === resource;
   }
 
   async run(): Promise<void> {

@@ -2,6 +2,7 @@
 
 import { claimsArePrepared } from "./claims-are-prepared.js";
 import { claimsEndWithTheirPods } from "./claims-end-with-their-pods.js";
+import { configsAreProjected } from "./configs-are-projected.js";
 import { converges } from "./converges.js";
 import { cpusAreGivenOnce } from "./cpus-are-given-once.js";
 import { csiVolumesInOrder } from "./csi-volumes-in-order.js";
@@ -52,6 +53,7 @@ export const INVARIANTS: readonly Invariant[] = [
   csiVolumesInOrder,
   volumesAreAttached,
   volumesGrow,
+  configsAreProjected,
   privateImagesStayPrivate,
   imagesComeByOwnAccounts,
   claimsArePrepared,

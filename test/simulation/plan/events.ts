@@ -2,6 +2,7 @@
 
 import type { Random } from "../kernel/random.js";
 import type { ClaimChange } from "../world/claim-growth.js";
+import type { ConfigChange } from "../world/config-objects.js";
 import type { CsiFault } from "../world/csi-plugin.js";
 import type { HealthChange } from "../world/device-health.js";
 import type { PluginFault } from "../world/device-plugin.js";
@@ -16,6 +17,7 @@ import type { AccountFault } from "../world/service-accounts.js";
 import { GrpcProbes } from "./grpc-probes.js";
 import { OwnAccounts } from "./own-accounts.js";
 import { OwnClaims } from "./own-claims.js";
+import { OwnConfigs } from "./own-configs.js";
 import { OwnCpus } from "./own-cpus.js";
 import { OwnDevices } from "./own-devices.js";
 import { OwnDisk } from "./own-disk.js";
@@ -77,6 +79,7 @@ export type Action =
   | CsiFault
   | DraFault
   | ClaimChange
+  | ConfigChange
   | HealthChange
   | RegistryFault
   | AccountFault
@@ -161,6 +164,7 @@ export function planOf(
   const resources = node.hasDra === true ? new OwnResourceClaims(random.stream("own ResourceClaims")) : undefined;
   const health = node.reportsHealth === true ? new OwnHealth(random.stream("own health")) : undefined;
   const growth = node.expands === true ? new OwnGrowth(random.stream("own growth")) : undefined;
+  const configs = node.configs === undefined ? undefined : new OwnConfigs(random.stream("own configs"));
   const images = node.hasPrivateImages === true ? new OwnImages(random.stream("own images")) : undefined;
   const accounts = node.accounts === undefined ? undefined : new OwnAccounts(random.stream("own accounts"));
   const use = node.isShortOfMemory === true ? new OwnUse(random.stream("own use"), node) : undefined;
@@ -172,7 +176,21 @@ export function planOf(
   const end = hours * 60 * MINUTE;
   const create = (at: number): void => {
     const plain = podShape(random, `pod-${++names}`, random.chance(0.2));
-    const steps = [own, memory, devices, ports, probes, claims, resources, images, accounts, use, disks, processes];
+    const steps = [
+      own,
+      memory,
+      devices,
+      ports,
+      probes,
+      claims,
+      resources,
+      images,
+      accounts,
+      configs,
+      use,
+      disks,
+      processes,
+    ];
     const shape = steps.reduce((before: PodShape, step) => step?.shape(before) ?? before, plain);
     if (node.hasUserNamespaces && namespaces.chance(0.5)) shape.spec["hostUsers"] = false;
     alive.push(shape);
@@ -216,7 +234,7 @@ export function planOf(
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));
-    for (const one of [health, growth])
+    for (const one of [health, growth, configs])
       for (const [at, action] of one?.events(begin, until, begin + ROUND_MS) ?? []) add(at, action);
     add(until, { do: "calm" });
     if (shortages.length > 0) add(until + QUIET_MS, quiet.pick(shortages).quiet());

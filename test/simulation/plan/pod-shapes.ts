@@ -4,6 +4,7 @@ import type { Random } from "../kernel/random.js";
 import { portOf } from "../world/pod-servers.js";
 import { IMAGES } from "../world/runtime.js";
 import { commandOf, type Script } from "../world/scripts.js";
+import type { ConfigUse } from "./own-configs.js";
 
 /** Request of each container. */
 export const MEMORY = "16Mi";
@@ -38,6 +39,8 @@ export interface PodShape {
   disk?: { readonly layerMiB: Readonly<Record<string, number>>; readonly volumeMiB: Readonly<Record<string, number>> };
   /** Processes of containers of it, by name: on a node that runs short of process ids. */
   processes?: Readonly<Record<string, number>> | undefined;
+  /** ConfigMaps and Secrets that it names. */
+  configs?: readonly ConfigUse[];
   /** The persistent volume claim of its first container: on a node with a CSI driver. */
   claim?: string | undefined;
   spec: Record<string, unknown>;

@@ -4,6 +4,7 @@ import { answerOfCreateIsLost } from "./answer-of-create-is-lost.js";
 import { detachedWhileUnstaged } from "./attachments.js";
 import { endsWithoutDriver, killedWhilePrepared, slicesOfADriver, unreadClaims } from "./claims.js";
 import { completedPodAndRestart } from "./completed-pod-and-restart.js";
+import { configChangesWhileDown, objectsOutliveTheirPod } from "./config-changes.js";
 import { cpusWithoutRecords } from "./cpus-without-records.js";
 import { deletedByForce } from "./deleted-by-force.js";
 import { deletedDuringPull } from "./deleted-during-pull.js";
@@ -61,4 +62,6 @@ export const RACES: readonly Race[] = [
   imagesFromBefore,
   minimumReclaim,
   aboveTheirLimits,
+  configChangesWhileDown,
+  objectsOutliveTheirPod,
 ];

@@ -4,6 +4,8 @@
 import type { Random } from "../kernel/random.js";
 import type { DiskLayout } from "./disk-use.js";
 
+/** configMapAndSecretChangeDetectionStrategy. */
+export type ConfigStrategy = "Watch" | "Cache" | "Get";
 export type TokenCacheType = "ServiceAccount" | "Token";
 
 export interface NodeShape {
@@ -43,6 +45,8 @@ export interface NodeShape {
   hasPrivateImages?: true;
   /** Another credential provider gets tokens of service accounts; its answers are kept by this. */
   accounts?: TokenCacheType;
+  /** Pods have ConfigMaps and Secrets, which change; how the kubelet learns of changes. */
+  configs?: ConfigStrategy;
   /** Programs beside the pods take so much memory at times that pods must be evicted. Only where pods have cgroups. */
   isShortOfMemory?: true;
   /** Programs beside the pods fill a disk at times. Which file systems the kubelet, images and containers have. */
@@ -92,6 +96,7 @@ const CGROUPS_SHARE = 0.3;
 const CSI_SHARE = 0.3;
 const DRA_SHARE = 0.3;
 const IMAGES_SHARE = 0.3;
+const CONFIGS_SHARE = 0.3;
 /** Part of the nodes with a plugin that does more. */
 const MORE_SHARE = 0.5;
 /** Part of the nodes whose pods have cgroups. */
@@ -131,7 +136,16 @@ export function nodeShape(random: Random): NodeShape {
   const withDriver: NodeShape = random.stream("DRA driver").chance(DRA_SHARE) ? { ...shape, hasDra: true } : shape;
   const hasPrivateImages = random.stream("private images").chance(IMAGES_SHARE);
   const withImages: NodeShape = hasPrivateImages ? { ...withDriver, hasPrivateImages } : withDriver;
-  return withShortages(withMore(withImages, random), random);
+  const configs = random.stream("config maps and secrets");
+  const more = withMore(withImages, random);
+  const all = configs.chance(CONFIGS_SHARE) ? withConfigs(more, configs.pick(STRATEGIES)) : more;
+  return withShortages(all, random);
+}
+
+const STRATEGIES = ["Watch", "Watch", "Cache", "Get"] as const;
+
+export function withConfigs(shape: NodeShape, configs: ConfigStrategy): NodeShape {
+  return { ...shape, configs, fields: { ...shape.fields, configMapAndSecretChangeDetectionStrategy: configs } };
 }
 
 /** What only a part of the nodes with such plugins has. */

@@ -11,7 +11,9 @@ import { NODE_NAME, SimulatedApi } from "./api.js";
 import { AttachController } from "./attach-controller.js";
 import { ClaimController } from "./claim-controller.js";
 import { ClaimGrowth } from "./claim-growth.js";
+import { ConfigObjects } from "./config-objects.js";
 import { ContainerCgroups } from "./container-cgroups.js";
+import { ContainerFiles } from "./container-files.js";
 import { CsiPlugin } from "./csi-plugin.js";
 import { DevicePlugin } from "./device-plugin.js";
 import { DiskUse } from "./disk-use.js";
@@ -45,6 +47,8 @@ const NO_FAULTS: ReadonlySet<Action["do"]> = new Set([
   "delete-mirror",
   "aim",
   "claim-grows",
+  "config-changes",
+  "config-removed",
   "health-changes",
   "health-quiet",
   "health-streams-end",
@@ -91,6 +95,10 @@ export class World {
   readonly attachments: AttachController | undefined;
   /** Undefined: the node has no DRA driver. */
   readonly dra: { driver: DraPlugin; claims: ClaimController } | undefined;
+  /** Undefined: no pod names ConfigMaps or Secrets. */
+  readonly configs: ConfigObjects | undefined;
+  /** What containers see of their volumes. */
+  readonly files: ContainerFiles;
   /** Undefined: all images are public. */
   readonly registries: PrivateRegistries | undefined;
   /** Undefined: no credential provider asks for service accounts. */
@@ -129,6 +137,8 @@ export class World {
     const providers = node.accounts === undefined ? [] : [accountProvider(node.accounts)];
     if (node.hasPrivateImages === true) this.registries = new PrivateRegistries(this.api, this.runtime, providers);
     if (node.accounts !== undefined) this.accounts = new ServiceAccounts(this.api, this.runtime);
+    this.files = new ContainerFiles(this.runtime);
+    if (node.configs !== undefined) this.configs = new ConfigObjects(this.api);
     if (node.hasPodCgroups) this.cgroups = new ContainerCgroups(this.runtime);
     if (isShort(node)) {
       const signals = (this.signals = new Signals(node));
@@ -300,6 +310,10 @@ export class World {
       case "dra-fails":
         this.dra?.driver.perform(action);
         this.during(action.ms, () => undefined);
+        return;
+      case "config-changes":
+      case "config-removed":
+        this.configs?.perform(action);
         return;
       case "claim-grows":
         this.growth?.perform(action);
