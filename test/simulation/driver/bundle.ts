@@ -45,7 +45,7 @@ const PROBE_CONNECTION = join(root, "src", "workers", "peers", "grpc-connection.
 const PLUGIN_CONNECTION = join(root, "src", "shared", "kubernetes", "plugins", "connection.ts");
 
 /** Packages with native code or files of their own; none of them is used by a simulated agent. */
-const EXTERNAL = ["koffi", "piscina", "@homebridge/dbus-native", "@grpc/proto-loader"];
+const EXTERNAL = ["koffi", "piscina", "@grpc/proto-loader"];
 
 const REQUIRE = 'import { createRequire as _require } from "node:module"; const require = _require(import.meta.url);';
 
@@ -60,6 +60,7 @@ const replacements: Plugin = {
     });
     // To load it takes a fifth of the time of a start.
     builder.onResolve({ filter: /^dockerode$/ }, () => ({ path: replacement("dockerode") }));
+    builder.onResolve({ filter: /^@homebridge\/dbus-native$/ }, () => ({ path: replacement("dbus") }));
     builder.onResolve({ filter: /^@grpc\/grpc-js$/ }, ({ importer }) =>
       importer === PLUGIN_CONNECTION ? { path: replacement("plugin-grpc") } : undefined,
     );

@@ -5,7 +5,7 @@ import { kernel } from "../kernel/kernel.js";
 import { namespaceOf } from "../plan/pod-shapes.js";
 import { NODE_NAME } from "../world/api.js";
 import { podNameOf, type PodFacts } from "../world/pod-facts.js";
-import { isRejected } from "../world/rejections.js";
+import { isKeptOut } from "../world/rejections.js";
 import type { World } from "../world/world.js";
 import type { Broken, Invariant } from "./invariant.js";
 
@@ -56,7 +56,7 @@ function checkWanted(world: World, name: string, pod: PodFacts, broken: Broken):
   if (pod.shape.hasDeadline && status.phase !== "Failed" && status.phase !== "Succeeded" && isOld(status)) {
     broken(`the pod is ${status.phase} though its active deadline is long over`, name);
   }
-  if (!pod.shape.isSteady || isRejected(world.node, status) || isWithoutState(world, pod)) return;
+  if (!pod.shape.isSteady || isKeptOut(world, pod, status) || isWithoutState(world, pod)) return;
   if (status.phase !== "Running") {
     broken(`the pod is ${status.phase}, not Running: ${JSON.stringify(status).slice(0, 600)}`, name);
     return;

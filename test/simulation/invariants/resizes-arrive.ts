@@ -3,7 +3,7 @@
 import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { namespaceOf } from "../plan/pod-shapes.js";
 import { podNameOf, type PodFacts } from "../world/pod-facts.js";
-import { isRejected } from "../world/rejections.js";
+import { isKeptOut } from "../world/rejections.js";
 import type { World } from "../world/world.js";
 import type { Broken, Invariant } from "./invariant.js";
 
@@ -28,14 +28,14 @@ interface Status {
 }
 
 function check(
-  { api, runtime, node }: World,
+  { api, runtime, node, facts }: World,
   name: string,
   { cpuMillis, shape }: PodFacts & { cpuMillis: number },
   broken: Broken,
 ) {
   const shownStatus = (api.store.get("pods", namespaceOf(shape), name)?.status ?? {}) as Status;
-  // It was evicted before the resize.
-  if (isRejected(node, shownStatus)) return;
+  // It was evicted, or ended for a shutdown, before the resize.
+  if (isKeptOut({ node, facts }, { shape }, shownStatus)) return;
   const { containerStatuses = [] } = shownStatus;
   for (const { name: container, resources } of containerStatuses) {
     const shown = resources?.requests?.cpu;

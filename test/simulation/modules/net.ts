@@ -92,8 +92,9 @@ export class Socket extends Duplex {
   }
 }
 
-export function connect(place: Place | number, host?: string | (() => void)): Socket {
-  return new Socket().connect(place, host);
+/** A text is the path of a socket. */
+export function connect(place: Place | number | string, host?: string | (() => void)): Socket {
+  return new Socket().connect(typeof place === "string" ? { path: place } : place, host);
 }
 export const createConnection = connect;
 

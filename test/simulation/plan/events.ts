@@ -14,6 +14,7 @@ import type { OtherRelease } from "../world/other-release.js";
 import type { ProcessFault } from "../world/process-use.js";
 import type { RegistryFault } from "../world/registry.js";
 import type { AccountFault } from "../world/service-accounts.js";
+import type { ShutdownFault } from "../world/shutdowns.js";
 import { GrpcProbes } from "./grpc-probes.js";
 import { OwnAccounts } from "./own-accounts.js";
 import { OwnClaims } from "./own-claims.js";
@@ -86,6 +87,7 @@ export type Action =
   | MemoryFault
   | DiskFault
   | ProcessFault
+  | ShutdownFault
   /** The fault happens while the next call of that kind is under way. */
   | { do: "aim"; verb: string; fault: Action }
   | { do: "calm" }

@@ -10,6 +10,8 @@ import type { AllFacts } from "./pod-facts.js";
 
 /** systemd's pause before the next start. */
 const RESTART_MS = 1000;
+/** systemd kills a process that does not end so long after SIGTERM. */
+const STOP_MS = 20_000;
 
 interface Surroundings {
   node: NodeShape;
@@ -25,13 +27,16 @@ export class KubeletLife {
   /** The present process, or the last one. */
   kubelet: Kubelet | undefined;
   private starts = 0;
-  private isOff = false;
+  /** The machine has no power. */
+  isOff = false;
+  /** The shutdown of the machine that ends all processes. */
+  private goingOff: object | undefined;
 
   constructor(private readonly around: Surroundings) {}
 
   /** Nothing happens while the machine is off or the kubelet runs. */
   start(): void {
-    if (this.isOff || this.kubelet?.isAlive === true) return;
+    if (this.isOff || this.goingOff !== undefined || this.kubelet?.isAlive === true) return;
     const { facts, trace, log, node } = this.around;
     const number = ++this.starts;
     const events = {
@@ -76,6 +81,7 @@ export class KubeletLife {
     if (this.isOff) return;
     const { facts } = this.around;
     this.isOff = true;
+    this.goingOff = undefined;
     this.kubelet?.kill();
     facts.kubeletEnded(kernel.monotonic);
     facts.lastRebootAt = kernel.monotonic;
@@ -85,6 +91,22 @@ export class KubeletLife {
       this.isOff = false;
       this.start();
     });
+  }
+
+  /** The machine ends the kubelet and then all else, and is on again after `downMs`. Otherwise as `reboot`. */
+  shutDown(downMs: number, lost: () => void): void {
+    if (this.isOff || this.goingOff !== undefined) return;
+    const going = (this.goingOff = {});
+    const off = (): void => {
+      if (this.goingOff === going) this.reboot(downMs, lost);
+    };
+    if (this.kubelet?.isAlive !== true) {
+      off();
+      return;
+    }
+    this.around.facts.kubeletEnded(kernel.monotonic);
+    this.kubelet.stop(off);
+    kernel.after(kernel.world, STOP_MS, off);
   }
 
   private startAfter(downMs: number): void {

@@ -55,8 +55,16 @@ export interface NodeShape {
   hasStorageLimits?: true;
   /** Programs beside the pods have most process ids at times. Only where pods have cgroups. */
   isShortOfPids?: true;
+  /** Pods are ended in order when the machine shuts down: how, lowest priority first. */
+  shutdown?: readonly ShutdownGroup[];
   /** Fields of KubeletConfiguration. */
   fields: Readonly<Record<string, unknown>>;
+}
+
+/** Pods of this priority and above, up to that of the next group, get these seconds together. */
+export interface ShutdownGroup {
+  priority: number;
+  seconds: number;
 }
 
 /** A socket is a NUMA node. Threads of a core are numbered as Linux does on most machines: first threads first. */
@@ -115,6 +123,37 @@ const ATTACH_SHARE = 0.5;
 export const MACHINE_MIB = 16 * 1024;
 export const RESERVED_MIB = 100;
 
+/** Part of all seeds. */
+const SHUTDOWN_SHARE = 0.3;
+/** Seconds for all pods, and for critical ones. */
+const PERIODS: readonly (readonly [total: number, critical: number])[] = [
+  [20, 5],
+  [30, 10],
+  [45, 15],
+  [20, 0],
+  [10, 10],
+];
+/** Priorities with seconds. */
+const LISTS: readonly (readonly (readonly [priority: number, seconds: number])[])[] = [
+  [
+    [0, 15],
+    [1000, 10],
+    [100_000, 5],
+    [2_000_000_000, 8],
+  ],
+  [
+    [10, 20],
+    [2_000_000_000, 10],
+  ],
+  [
+    [0, 5],
+    [1000, 0],
+    [50_000, 25],
+  ],
+];
+/** Pods of this priority and above are critical. */
+const CRITICAL_PRIORITY = 2_000_000_000;
+
 const LAYOUTS: readonly Layout[] = [
   { sockets: 1, cores: 4, threads: 2 },
   { sockets: 2, cores: 2, threads: 2 },
@@ -139,7 +178,30 @@ export function nodeShape(random: Random): NodeShape {
   const configs = random.stream("config maps and secrets");
   const more = withMore(withImages, random);
   const all = configs.chance(CONFIGS_SHARE) ? withConfigs(more, configs.pick(STRATEGIES)) : more;
-  return withShortages(all, random);
+  const complete = withShortages(all, random);
+  const shutdown = random.stream("node shutdown");
+  if (!shutdown.chance(SHUTDOWN_SHARE)) return complete;
+  if (shutdown.chance(0.5)) return withShutdownPeriods(complete, ...shutdown.pick(PERIODS));
+  return withShutdownList(complete, shutdown.pick(LISTS));
+}
+
+/** `total` and `critical`: seconds. */
+function withShutdownPeriods(shape: NodeShape, total: number, critical: number): NodeShape {
+  const shutdown = [
+    { priority: 0, seconds: total - critical },
+    { priority: CRITICAL_PRIORITY, seconds: critical },
+  ];
+  const periods = { shutdownGracePeriod: `${total}s`, shutdownGracePeriodCriticalPods: `${critical}s` };
+  return { ...shape, shutdown, fields: { ...shape.fields, ...periods } };
+}
+
+function withShutdownList(shape: NodeShape, list: (typeof LISTS)[number]): NodeShape {
+  const shutdown = list.map(([priority, seconds]) => ({ priority, seconds }));
+  const shutdownGracePeriodByPodPriority = shutdown.map(({ priority, seconds }) => ({
+    priority,
+    shutdownGracePeriodSeconds: seconds,
+  }));
+  return { ...shape, shutdown, fields: { ...shape.fields, shutdownGracePeriodByPodPriority } };
 }
 
 const STRATEGIES = ["Watch", "Watch", "Cache", "Get"] as const;

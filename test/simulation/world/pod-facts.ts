@@ -33,6 +33,8 @@ export class AllFacts {
   /** Steady moment at which the process of the last kubelet began. */
   launchedAt = 0;
   lastRebootAt = -Infinity;
+  /** Steady moment at which an orderly shutdown last began. */
+  lastShutdownAt = -Infinity;
   /** Steady moment at which a kubelet last started from a disk with errors. */
   lastUnreadableStartAt = -Infinity;
   /** Steady moment at which a kubelet last completed its start; undefined: none runs that has. */

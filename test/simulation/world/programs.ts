@@ -14,11 +14,30 @@ export interface Run {
 /** Runs as the world. `input`: all of its standard input. */
 type Program = (input: string) => Run;
 
+/** A process that reads and prints while it runs. All of it runs as the world. */
+export interface Conversation {
+  print(text: string): void;
+  exit(code: number, problem: string): void;
+  onInput(listener: (text: string) => void): void;
+  /** Its input has ended, or it was killed. */
+  onEnd(listener: () => void): void;
+}
+
 class Programs {
   private readonly byPath = new Map<string, Program>();
+  private readonly conversations = new Map<string, (process: Conversation) => void>();
 
   install(path: string, program: Program): void {
     this.byPath.set(path, program);
+  }
+
+  /** Installs a program that reads and prints while it runs. */
+  converse(path: string, begin: (process: Conversation) => void): void {
+    this.conversations.set(path, begin);
+  }
+
+  conversation(path: string): ((process: Conversation) => void) | undefined {
+    return this.conversations.get(path);
   }
 
   has(path: string): boolean {

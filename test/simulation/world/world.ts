@@ -33,6 +33,7 @@ import { ProcessUse } from "./process-use.js";
 import { PrivateRegistries } from "./registry.js";
 import { SimulatedRuntime } from "./runtime.js";
 import { accountProvider, ServiceAccounts } from "./service-accounts.js";
+import { Shutdowns } from "./shutdowns.js";
 import { Signals } from "./signals.js";
 
 /** Most calls of the runtime take less. */
@@ -56,6 +57,8 @@ const NO_FAULTS: ReadonlySet<Action["do"]> = new Set([
   "check",
   "images-pulled",
 ]);
+/** What they disturb is noted by themselves. */
+const SHUTDOWNS: ReadonlySet<Action["do"]> = new Set(["shutdown"]);
 const SHORTAGES: ReadonlySet<Action["do"]> = new Set(["memory-short", "disk-short", "pids-short"]);
 const ENDS_OF_KUBELET: ReadonlySet<Action["do"]> = new Set(["kill", "restart", "upgrade"]);
 
@@ -103,6 +106,8 @@ export class World {
   readonly registries: PrivateRegistries | undefined;
   /** Undefined: no credential provider asks for service accounts. */
   readonly accounts: ServiceAccounts | undefined;
+  /** Undefined: the machine never shuts down in order. */
+  readonly shutdowns: Shutdowns | undefined;
   /** Undefined: the node has no device plugin. */
   readonly plugin: DevicePlugin | undefined;
   private readonly losses: Losses;
@@ -163,6 +168,7 @@ export class World {
         for (const listener of this.onGaveUp) listener(reason);
       },
     });
+    if (node.shutdown !== undefined) this.shutdowns = this.makeShutdowns();
     this.life.start();
   }
 
@@ -194,7 +200,7 @@ export class World {
     const { api, runtime, facts } = this;
     if (!NO_FAULTS.has(action.do)) {
       facts.lastFaultAt = kernel.monotonic;
-      if (!SHORTAGES.has(action.do)) facts.disturbed(kernel.monotonic);
+      if (!SHORTAGES.has(action.do) && !SHUTDOWNS.has(action.do)) facts.disturbed(kernel.monotonic);
       for (const listener of this.onFault) listener(action.do);
     }
     if (!NO_FAULTS.has(action.do) && !ENDS_OF_KUBELET.has(action.do)) facts.faultEnded(kernel.monotonic);
@@ -351,6 +357,15 @@ export class World {
         this.processes?.perform(action);
         this.shortFor(action.ms);
         return;
+      case "shutdown":
+      case "bus-away":
+      case "bus-slow":
+      case "locks-refused":
+      case "lock-lost":
+      case "logind-restarts":
+        this.shutdowns?.perform(action);
+        if ("ms" in action) this.during(action.ms, () => undefined);
+        return;
       case "aim":
         this.aims.push(action);
         return;
@@ -371,11 +386,41 @@ export class World {
     this.life.reboot(downMs, () => {
       this.runtime.reboot();
       disk.crash(loses === "all");
-      this.csi?.reboot();
-      this.dra?.driver.reboot();
-      this.disks?.reboot();
-      bootAnew();
+      this.bootAnew();
     });
+  }
+
+  private bootAnew(): void {
+    this.csi?.reboot();
+    this.dra?.driver.reboot();
+    this.disks?.reboot();
+    this.shutdowns?.reboot();
+    bootAnew();
+  }
+
+  private makeShutdowns(): Shutdowns {
+    const shutdowns = new Shutdowns({
+      api: this.api,
+      facts: this.facts,
+      trace: this.trace,
+      life: () => this.life,
+      lost: () => {
+        for (const listener of this.onFault) listener("reboot");
+        this.runtime.reboot();
+        disk.syncAll();
+        disk.crash(false);
+        this.bootAnew();
+      },
+      act: (action) => this.act(action),
+    });
+    this.onFault.add((kind) => {
+      if (kind !== "shutdown") shutdowns.disturbed();
+    });
+    // A kubelet that missed the end of a shutdown goes on with it.
+    this.onLog.add(({ msg }) => {
+      if (msg.startsWith("shutdown: killing")) shutdowns.disturbPods();
+    });
+    return shutdowns;
   }
 
   private onCall(verb: string): void {
