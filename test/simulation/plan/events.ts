@@ -29,6 +29,7 @@ import { OwnMemory } from "./own-memory.js";
 import { OwnPorts } from "./own-ports.js";
 import { OwnProcesses } from "./own-processes.js";
 import { OwnResourceClaims } from "./own-resource-claims.js";
+import { OwnShutdowns } from "./own-shutdowns.js";
 import { OwnUse } from "./own-use.js";
 import { podShape, type PodShape } from "./pod-shapes.js";
 
@@ -172,31 +173,34 @@ export function planOf(
   const use = node.isShortOfMemory === true ? new OwnUse(random.stream("own use"), node) : undefined;
   const disks = node.disks === undefined ? undefined : new OwnDisk(random.stream("own disk"), node);
   const processes = node.isShortOfPids === true ? new OwnProcesses(random.stream("own processes"), node) : undefined;
+  const shutdowns = node.shutdown === undefined ? undefined : new OwnShutdowns(random.stream("own shutdowns"), node);
+  const newPods = random.stream("pods after shutdowns");
   const shortages = [hasSoftThresholds(node) ? use : undefined, disks, processes].flatMap((one) => one ?? []);
   const quiet = random.stream("quiet shortages");
   let names = 0;
   const end = hours * 60 * MINUTE;
-  const create = (at: number): void => {
-    const plain = podShape(random, `pod-${++names}`, random.chance(0.2));
-    const steps = [
-      own,
-      memory,
-      devices,
-      ports,
-      probes,
-      claims,
-      resources,
-      images,
-      accounts,
-      configs,
-      use,
-      disks,
-      processes,
-    ];
+  const made = (from: Random): PodShape => {
+    const plain = podShape(from, `pod-${++names}`, from.chance(0.2));
+    const more = [claims, resources, images, accounts, configs, use, disks, processes, shutdowns];
+    const steps = [own, memory, devices, ports, probes, ...more];
     const shape = steps.reduce((before: PodShape, step) => step?.shape(before) ?? before, plain);
     if (node.hasUserNamespaces && namespaces.chance(0.5)) shape.spec["hostUsers"] = false;
+    return shape;
+  };
+  const create = (at: number): void => {
+    const shape = made(random);
     alive.push(shape);
     add(at, { do: "create", shape });
+  };
+  /** A shutdown ends the pods of the API; new ones come for this round. */
+  const shutDown = (at: number, action: Action): void => {
+    add(at, action);
+    const round = at - (at % ROUND_MS);
+    for (const moment of action.do === "shutdown" ? (shutdowns?.newPods(at) ?? []) : []) {
+      const shape = made(newPods);
+      add(moment, { do: "create", shape });
+      add(round + ROUND_MS, { do: "delete", name: shape.name, graceSeconds: undefined });
+    }
   };
   for (let at = 5000; pods > FEW_PODS && alive.length < pods; at += 100) create(at);
   for (let begin = 0; begin < end; begin += ROUND_MS) {
@@ -226,7 +230,8 @@ export function planOf(
         const kinds = [devices, claims, resources, images, accounts, use];
         const ofPlugins = kinds.reduce((found: Action | undefined, one) => found ?? one?.fault(), undefined);
         const shortage = disks?.fault() ?? processes?.fault();
-        add(at, shortage ?? ofPlugins ?? own?.fault(fault) ?? fault);
+        const usual = shortage ?? ofPlugins ?? own?.fault(fault) ?? fault;
+        shutDown(at, shutdowns?.fault() ?? usual);
       }
     }
     if (faults.size === 0 && shortages.length > 0) {
@@ -238,6 +243,7 @@ export function planOf(
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));
     for (const one of [health, growth, configs])
       for (const [at, action] of one?.events(begin, until, begin + ROUND_MS) ?? []) add(at, action);
+    for (const [at, action] of shutdowns?.events(begin, until, faults.size > 0) ?? []) shutDown(at, action);
     add(until, { do: "calm" });
     if (shortages.length > 0) add(until + QUIET_MS, quiet.pick(shortages).quiet());
     add(begin + ROUND_MS - 1000, { do: "check" });

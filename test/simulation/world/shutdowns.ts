@@ -51,7 +51,7 @@ interface Surroundings {
 }
 
 /** Names of classes in the API, and their priorities: the last two are critical. */
-const PRIORITIES: readonly (readonly [name: string, priority: number])[] = [
+export const PRIORITIES: readonly (readonly [name: string, priority: number])[] = [
   ["least", -5],
   ["zero", 0],
   ["low", 50],
