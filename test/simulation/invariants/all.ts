@@ -31,6 +31,9 @@ import { processLives } from "./process-lives.js";
 import { recordsAreReadable } from "./records-are-readable.js";
 import { resizesArrive } from "./resizes-arrive.js";
 import { sharedContainersMakeRoom } from "./shared-containers-make-room.js";
+import { shutdownGroupsInOrder } from "./shutdown-groups-in-order.js";
+import { shutdownsAreTold } from "./shutdowns-are-told.js";
+import { shutdownsWait } from "./shutdowns-wait.js";
 import { softThresholdsWait } from "./soft-thresholds-wait.js";
 import { statusGoesForward } from "./status-goes-forward.js";
 import { storageLimitsHold } from "./storage-limits-hold.js";
@@ -65,6 +68,9 @@ export const INVARIANTS: readonly Invariant[] = [
   softThresholdsWait,
   pressuresLast,
   evictionsHaveReasons,
+  shutdownGroupsInOrder,
+  shutdownsWait,
+  shutdownsAreTold,
   healthyRunsOn,
   unhealthyRestarts,
   terminatedStays,

@@ -152,7 +152,7 @@ const LISTS: readonly (readonly (readonly [priority: number, seconds: number])[]
   ],
 ];
 /** Pods of this priority and above are critical. */
-const CRITICAL_PRIORITY = 2_000_000_000;
+export const CRITICAL_PRIORITY = 2_000_000_000;
 
 const LAYOUTS: readonly Layout[] = [
   { sockets: 1, cores: 4, threads: 2 },
