@@ -112,9 +112,7 @@ export class ShutdownManager {
       const preparing = await logind.preparing();
       if (preparing !== this.shuttingDown) this.onPrepare(preparing);
       else if (!preparing) await this.acquireLock();
-      if (this.reportedProblem !== "")
-        deps.log.info("connected to logind; the inhibitor lock delays the node's shutdown for pods");
-      this.reportedProblem = "";
+      this.reportRecovery();
       await logind.lost;
       signal.throwIfAborted();
       throw busLostError("the wait for a shutdown");
@@ -135,7 +133,7 @@ export class ShutdownManager {
     events.node({ type: "Normal", reason: "Shutdown", message });
     if (ending === undefined) {
       before?.abort.abort(new Error("the shutdown was cancelled"));
-      this.acquireLock().catch((error: unknown) => this.reportProblem(error));
+      void this.retryLock();
       return;
     }
     this.endings = this.endings
@@ -186,6 +184,24 @@ export class ShutdownManager {
     return taken;
   }
 
+  /**
+   * Takes the lock, and tries again while no lock is held. After a refusal nothing else would try: the connection to
+   * logind stays.
+   */
+  private async retryLock(): Promise<void> {
+    const { signal } = this.lifetime;
+    do {
+      try {
+        await this.acquireLock();
+        if (this.lock !== undefined) this.reportRecovery();
+        return;
+      } catch (error) {
+        this.reportProblem(error);
+      }
+      await this.deps.clock.sleep(RECONNECT_MS, signal).catch(() => undefined);
+    } while (this.lock === undefined && !this.isStopped());
+  }
+
   /** The lock was lost although the manager did not release it: another process ended its holder. */
   private onGone(lock: InhibitLock): void {
     if (this.lock !== lock) return;
@@ -193,16 +209,22 @@ export class ShutdownManager {
     if (this.isStopped() || this.shuttingDown) return;
     const { clock, log } = this.deps;
     log.warn("systemd-inhibit exited and released the shutdown inhibitor lock; acquiring it again");
-    clock
-      .sleep(RECONNECT_MS, this.lifetime.signal)
-      .then(() => (this.lock === undefined ? this.acquireLock() : undefined))
-      .catch((error: unknown) => this.reportProblem(error));
+    clock.sleep(RECONNECT_MS, this.lifetime.signal).then(
+      () => (this.lock === undefined ? this.retryLock() : undefined),
+      () => undefined,
+    );
   }
 
   private release(): void {
     const { lock } = this;
     this.lock = undefined;
     lock?.release();
+  }
+
+  private reportRecovery(): void {
+    if (this.reportedProblem !== "")
+      this.deps.log.info("connected to logind; the inhibitor lock delays the node's shutdown for pods");
+    this.reportedProblem = "";
   }
 
   /** One line per problem, however often it is met. */

@@ -269,6 +269,35 @@ test("a lost lock is taken again; a refused one is requested every second", asyn
   await refusing.stop();
 });
 
+test("a lock that is refused after a loss, or after a cancellation, is requested every second", async () => {
+  const lost = new World();
+  await lost.start();
+  lost.refused = inhibitLockError("not now");
+  await lost.lockLost();
+  for (let second = 0; second < 5; second++) await lost.step(1000);
+  assert.equal(lost.locks, 0);
+  lost.refused = undefined;
+  await lost.step(1000);
+  assert.equal(lost.locks, 1);
+  await lost.stop();
+
+  const cancelled = new World();
+  await cancelled.start();
+  await cancelled.say(true);
+  await cancelled.over("web");
+  await cancelled.over("system");
+  assert.equal(cancelled.locks, 0);
+  cancelled.refused = inhibitLockError("not now");
+  await cancelled.say(false);
+  for (let second = 0; second < 5; second++) await cancelled.step(1000);
+  assert.equal(cancelled.kept.warnings().length, 1);
+  cancelled.refused = undefined;
+  await cancelled.step(1000);
+  assert.equal(cancelled.locks, 1);
+  assert.equal(cancelled.kept.lines.filter(({ msg }) => msg.startsWith("connected to logind")).length, 1);
+  await cancelled.stop();
+});
+
 test("a delay that stays too short ends it with an error", async () => {
   const world = new World();
   world.delayMs = 5000;
