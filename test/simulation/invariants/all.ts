@@ -31,6 +31,7 @@ import { processLives } from "./process-lives.js";
 import { recordsAreReadable } from "./records-are-readable.js";
 import { resizesArrive } from "./resizes-arrive.js";
 import { sharedContainersMakeRoom } from "./shared-containers-make-room.js";
+import { shutdownEndsAreFinal } from "./shutdown-ends-are-final.js";
 import { shutdownGroupsInOrder } from "./shutdown-groups-in-order.js";
 import { shutdownsAreTold } from "./shutdowns-are-told.js";
 import { shutdownsWait } from "./shutdowns-wait.js";
@@ -69,6 +70,7 @@ export const INVARIANTS: readonly Invariant[] = [
   pressuresLast,
   evictionsHaveReasons,
   shutdownGroupsInOrder,
+  shutdownEndsAreFinal,
   shutdownsWait,
   shutdownsAreTold,
   healthyRunsOn,

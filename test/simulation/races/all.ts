@@ -23,6 +23,12 @@ import type { Race } from "./race.js";
 import { readyOverARestart, unreadyOverARestart } from "./ready-over-a-restart.js";
 import { completedSandbox, terminatingSandbox } from "./sandbox-made-again.js";
 import { imagesBeforePods, imagesFromBefore, minimumReclaim } from "./short-disks.js";
+import {
+  cancelledAfterTheEnd,
+  cancelledWhileEnding,
+  killedWhileShuttingDown,
+  lockRefusedAfterLoss,
+} from "./shutdowns.js";
 import { staticPodAddedAgain } from "./static-pod-added-again.js";
 import { aboveTheirLimits } from "./storage-limits.js";
 
@@ -64,4 +70,8 @@ export const RACES: readonly Race[] = [
   aboveTheirLimits,
   configChangesWhileDown,
   objectsOutliveTheirPod,
+  killedWhileShuttingDown,
+  cancelledWhileEnding,
+  cancelledAfterTheEnd,
+  lockRefusedAfterLoss,
 ];

@@ -186,7 +186,7 @@ export function nodeShape(random: Random): NodeShape {
 }
 
 /** `total` and `critical`: seconds. */
-function withShutdownPeriods(shape: NodeShape, total: number, critical: number): NodeShape {
+export function withShutdownPeriods(shape: NodeShape, total: number, critical: number): NodeShape {
   const shutdown = [
     { priority: 0, seconds: total - critical },
     { priority: CRITICAL_PRIORITY, seconds: critical },
