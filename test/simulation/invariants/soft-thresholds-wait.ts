@@ -34,7 +34,10 @@ export const softThresholdsWait: Invariant = {
       if (verb !== "StopContainer") return;
       const { containerId, timeout } = request as { containerId: string; timeout: bigint };
       const name = podNameOf(world.runtime.state.containers.get(containerId)?.config.labels ?? {});
-      const most = Math.max(LEAST_SECONDS, evicted.get(name)?.graceSeconds ?? Infinity);
+      const { at = 0, graceSeconds = Infinity } = evicted.get(name) ?? {};
+      // A pod that runs again after a boot is not evicted any more.
+      if (world.facts.lastRebootAt > at) return;
+      const most = Math.max(LEAST_SECONDS, graceSeconds);
       if (timeout > most) broken(`StopContainer with ${timeout} s of a pod that was evicted with ${most} s`, name);
     });
     world.runtime.state.eventListeners.add(({ containerId, containerEventType }) => {

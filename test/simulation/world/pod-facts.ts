@@ -44,13 +44,17 @@ export class AllFacts {
 
   /**
    * Nothing on the machine says how often the pod's containers have run: the runtime lost them, and a power loss may
-   * have taken their logs. Upstream's promise (reference of Pod, restartCount): the kubelet makes an effort to always
+   * have taken their logs; or a shutdown ended the static pod, and a shortage of a disk removed its containers before
+   * the machine was off. Upstream's promise (reference of Pod, restartCount): the kubelet makes an effort to always
    * increment the value, and it may be reset to 0 after a restart of the node.
    */
-  mayCountAnew({ createdAt, forgottenAt }: PodFacts): boolean {
-    return forgottenAt !== undefined && this.lastRebootAt > createdAt;
+  mayCountAnew({ createdAt, forgottenAt, shape }: PodFacts): boolean {
+    const isForgotten = forgottenAt !== undefined || (shape.isStatic && this.losesEndedPods);
+    return isForgotten && this.lastRebootAt > createdAt;
   }
 
+  /** Containers of pods that a shutdown ended may be removed before the boot. */
+  losesEndedPods = false;
   private downSince: number | undefined = 0;
   private downBefore = 0;
 

@@ -169,6 +169,7 @@ export class World {
       },
     });
     if (node.shutdown !== undefined) this.shutdowns = this.makeShutdowns();
+    this.facts.losesEndedPods = node.shutdown !== undefined && node.disks !== undefined;
     this.life.start();
   }
 
