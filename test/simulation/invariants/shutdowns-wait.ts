@@ -29,6 +29,9 @@ export const shutdownsWait: Invariant = {
       if (ends === undefined) return;
       const took = Math.round(wentAt - beganAt);
       if (took > neededMs + LATE_MS) broken(`the shutdown was delayed for ${took} ms, and ${neededMs} are configured`);
+      const runs = [...world.facts.pods.keys()].some((name) => ends.runs(name));
+      const idleMs = Math.round(wentAt - Math.max(beganAt, ...ends.endedAt.values()));
+      if (!runs && idleMs > LATE_MS) broken(`the shutdown was delayed for ${idleMs} ms after the last pod had ended`);
       for (const [name, { group }] of ends.pods)
         if (ends.isWanted(name) && ends.runs(name) && !ends.isOutOfTime(group))
           broken("the machine goes off while a container of the pod runs, which has time left", name);
