@@ -7,6 +7,7 @@ const DEVICES = "src/main/resources/devices";
 const CPUS = "src/main/resources/cpu-manager";
 const EVICTION = "src/workers/eviction";
 const PLAN = "src/main/pods/planner";
+const SHUTDOWN = "src/main/node/shutdown";
 const STATUS = "src/main/pods/status";
 const SYNC = "src/main/pods/sync";
 const OBJECTS = "src/main/cluster/objects";
@@ -452,5 +453,65 @@ export const MUTANTS: readonly Mutant[] = [
     file: `${OBJECTS}/cached-objects.ts`,
     text: "until: clock.monotonic() + ttlMs() * (1 - JITTER * random())",
     replacement: "until: Infinity",
+  },
+  {
+    name: "pods get their own grace period at a shutdown",
+    file: `${SHUTDOWN}/end-groups.ts`,
+    text: "Math.min(pod.spec.terminationGracePeriodSeconds ?? Infinity, group.seconds)",
+    replacement: "pod.spec.terminationGracePeriodSeconds ?? group.seconds",
+  },
+  {
+    name: "important pods end first at a shutdown",
+    file: `${SHUTDOWN}/end-groups.ts`,
+    text: "for (const group of groups) {",
+    replacement: "for (const group of [...groups].reverse()) {",
+  },
+  {
+    name: "a shutdown does not wait for its groups",
+    file: `${SHUTDOWN}/end-groups.ts`,
+    text: "if (members.length > 0) await endGroup(",
+    replacement: "if (members.length > 0) void endGroup(",
+  },
+  {
+    name: "no lock is taken after a shutdown that was cancelled",
+    file: `${SHUTDOWN}/shutdown-manager.ts`,
+    text: "void this.retryLock();",
+    replacement: "",
+  },
+  {
+    name: "groups go on after a shutdown was cancelled",
+    file: `${SHUTDOWN}/shutdown-manager.ts`,
+    text: 'before?.abort.abort(new Error("the shutdown was cancelled"));',
+    replacement: "void before;",
+  },
+  {
+    name: "a shutdown before the start is not asked for",
+    file: `${SHUTDOWN}/shutdown-manager.ts`,
+    text: "const preparing = await logind.preparing();",
+    replacement: "const preparing = this.shuttingDown && (await logind.preparing());",
+  },
+  {
+    name: "pods are admitted during a shutdown",
+    file: "src/main/kubelet/node-shutdown.ts",
+    text: "shutdown.shuttingDown = shuttingDown;",
+    replacement: "shutdown.shuttingDown &&= shuttingDown;",
+  },
+  {
+    name: "the node stays ready during a shutdown",
+    file: "src/main/kubelet/node-shutdown.ts",
+    text: "setShuttingDown(shuttingDown)",
+    replacement: "setShuttingDown(shuttingDown && false)",
+  },
+  {
+    name: "a lock that is refused is not requested again",
+    file: `${SHUTDOWN}/shutdown-manager.ts`,
+    text: "while (this.lock === undefined && !this.isStopped())",
+    replacement: "while (this.lock === undefined && this.isStopped())",
+  },
+  {
+    name: "a group takes all of its time",
+    file: `${SHUTDOWN}/end-groups.ts`,
+    text: "inTime(Promise.all(ends),",
+    replacement: "inTime(Promise.all([...ends, new Promise(() => undefined)]),",
   },
 ];
