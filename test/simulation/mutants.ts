@@ -514,4 +514,10 @@ export const MUTANTS: readonly Mutant[] = [
     text: "inTime(Promise.all(ends),",
     replacement: "inTime(Promise.all([...ends, new Promise(() => undefined)]),",
   },
+  {
+    name: "a shutdown does not wait for statuses",
+    file: `${SHUTDOWN}/reported-end.ts`,
+    text: "const TRIES = 20;",
+    replacement: "const TRIES = 0;",
+  },
 ];

@@ -26,7 +26,7 @@ export class ShutdownNotice {
 export interface ShutdownParts {
   foundation: Pick<Foundation, "events" | "membership">;
   shutdown: ShutdownNotice;
-  state: Pick<PodState, "pods">;
+  state: Pick<PodState, "pods" | "cluster">;
   sync: Pick<PodSync, "workers">;
   /** All pod sources have delivered, and the runtime was observed. */
   settled: () => boolean;
@@ -56,6 +56,7 @@ export function deferredShutdown(
         rootDir: settings.rootDir,
         workers: sync.workers,
         pods: state.pods,
+        phaseInApi: (uid) => state.cluster?.statusOf(uid)?.phase,
         onShuttingDown: (shuttingDown) => {
           shutdown.shuttingDown = shuttingDown;
           foundation.membership?.setShuttingDown(shuttingDown);

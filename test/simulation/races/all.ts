@@ -26,6 +26,7 @@ import { imagesBeforePods, imagesFromBefore, minimumReclaim } from "./short-disk
 import {
   cancelledAfterTheEnd,
   cancelledWhileEnding,
+  endsBeforeTheMachine,
   killedWhileShuttingDown,
   lockRefusedAfterLoss,
 } from "./shutdowns.js";
@@ -74,4 +75,5 @@ export const RACES: readonly Race[] = [
   cancelledWhileEnding,
   cancelledAfterTheEnd,
   lockRefusedAfterLoss,
+  endsBeforeTheMachine,
 ];

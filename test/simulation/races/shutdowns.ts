@@ -124,6 +124,30 @@ export const cancelledAfterTheEnd: Race = {
   },
 };
 
+const NAMES = ["one", "two", "three", "four"];
+
+export const endsBeforeTheMachine: Race = {
+  name: "ends-before-the-machine",
+  promise: "The API server has the ends of all pods before the machine is off, though its answers take a while",
+  issue: HERE,
+  node,
+  events: [
+    ...NAMES.map((name) => [20 * SECOND, { do: "create", shape: podOf({ name }) }] as const),
+    [BEGINS_MS - SECOND, { do: "api-slow", delayMs: 400, ms: 60 * SECOND }],
+    [BEGINS_MS, { do: "shutdown", downMs: 30 * SECOND, otherMs: 0 }],
+  ],
+  watch(world, broken) {
+    const seen = NAMES.map((name) => objectsOf(world, name));
+    let phases = "";
+    world.shutdowns?.onOff.add(() => {
+      phases = seen.map((objects) => objects.at(-1)?.phase).join();
+    });
+    return () => {
+      if (phases !== "Failed,Failed,Failed,Failed") broken(`the pods were ${phases} as the machine went off`);
+    };
+  },
+};
+
 export const lockRefusedAfterLoss: Race = {
   name: "lock-refused-after-loss",
   promise: "A lock that is lost while no lock is given is taken when one is given again",

@@ -13,6 +13,7 @@ import type { EndingPods } from "./end-groups.js";
 import { LOGIND_CONF_DIR } from "./inhibit-delay.js";
 import { takeInhibitLock } from "./inhibit-lock.js";
 import { connectLogind } from "./logind.js";
+import { whenEndIsReported, type ReportedEndDeps } from "./reported-end.js";
 import { ShutdownManager, type ShutdownManagerDeps } from "./shutdown-manager.js";
 import { ShutdownState } from "./shutdown-state.js";
 import { systemBusSocket } from "./system-bus.js";
@@ -26,6 +27,7 @@ export interface ShutdownDeps {
   rootDir: string;
   pods: Pick<PodTable, "all">;
   workers: Pick<PodWorkers, "fail" | "whenOver">;
+  phaseInApi: ReportedEndDeps["phaseInApi"];
   onShuttingDown: (shuttingDown: boolean) => void;
   events: Pick<EventRecorder, "node">;
   registry: ThreadRegistry;
@@ -42,7 +44,7 @@ export async function startShutdown(deps: ShutdownDeps): Promise<ShutdownManager
     events,
     clock,
     log,
-    pods: endingPods(deps.pods, deps.workers),
+    pods: endingPods(deps),
     connect: () => Promise.resolve(systemBusSocket(process.env)).then((path) => connectLogind(path, clock)),
     takeLock: (signal) => takeInhibitLock(clock, signal),
     confDir: LOGIND_CONF_DIR,
@@ -64,7 +66,8 @@ async function keptTimes({ rootDir, registry, clock, log }: ShutdownDeps): Promi
   };
 }
 
-function endingPods(pods: ShutdownDeps["pods"], workers: ShutdownDeps["workers"]): EndingPods {
+function endingPods(deps: ShutdownDeps): EndingPods {
+  const { pods, workers } = deps;
   return {
     active: () =>
       [...pods.all()].flatMap(({ desired, state }) =>
@@ -73,6 +76,7 @@ function endingPods(pods: ShutdownDeps["pods"], workers: ShutdownDeps["workers"]
     async end({ metadata: { uid } }, graceSeconds) {
       await workers.fail(uid, NODE_SHUTDOWN, { graceSeconds });
       await workers.whenOver(uid);
+      await whenEndIsReported(uid, deps);
     },
   };
 }
