@@ -15,14 +15,8 @@ const PIECE_BYTES = 64 * 1024;
 export const O_PATH = 0o10000000;
 /** O_NONBLOCK also refuses to wait for another process's lease on the file. Node itself adds O_CLOEXEC. */
 const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
-/** Creates or truncates the file. */
-const WRITE =
-  constants.O_WRONLY |
-  constants.O_CREAT |
-  constants.O_TRUNC |
-  constants.O_NOFOLLOW |
-  constants.O_NONBLOCK |
-  constants.O_NOCTTY;
+/** Creates the file, or opens it with its content. */
+const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 const APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_NONBLOCK | constants.O_NOCTTY;
 /** The path leads nowhere: a part of it is missing, no directory, too long, or a circle of links. */
 const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"]);
@@ -151,14 +145,16 @@ export async function tailOf(
 }
 
 /**
- * Writes a file that containers have mounted. Their processes may hold a lease on it, and a plain open would wait for
- * that.
+ * Writes a file that containers have mounted, in place. A full disk leaves its content, as nothing is cut before the
+ * new text is there. Their processes may hold a lease on it, and a plain open would wait for that.
  * @throws a system error, EAGAIN where there is a lease
  */
 export async function writeUntrusted(path: string, text: string | Uint8Array, mode: number): Promise<void> {
+  const bytes = typeof text === "string" ? Buffer.from(text) : text;
   const handle = await open(path, WRITE, mode);
   try {
-    await handle.writeFile(text);
+    if (bytes.length > 0) await handle.writeFile(bytes);
+    await handle.truncate(bytes.length);
   } finally {
     await handle.close();
   }

@@ -17,6 +17,7 @@ import {
   openUntrustedSync,
   readTail,
   readWhole,
+  writeUntrusted,
 } from "../../../../src/shared/io/fs/untrusted-file.js";
 import { temporaryFolder } from "../../../support/sources-kit.js";
 
@@ -156,3 +157,22 @@ async function openFilesBelow(folder: string): Promise<string[]> {
   // The listening socket is not a path here.
   return paths.filter((path) => path.startsWith(folder));
 }
+
+test("a mounted file is written in place, shorter and longer", async (t) => {
+  const path = join(await temporaryFolder(t), "file");
+  for (const text of ["first", "a longer text", "", "end"]) {
+    await writeUntrusted(path, text, 0o644);
+    assert.equal(readFileSync(path, "utf8"), text);
+  }
+});
+
+test("a mounted file keeps its content when no byte can be written", async (t) => {
+  const path = join(await temporaryFolder(t), "file");
+  await writeFile(path, "127.0.0.1 localhost");
+  const module = import.meta.resolve("../../../../src/shared/io/fs/untrusted-file.js");
+  const program = `await (await import(${JSON.stringify(module)})).writeUntrusted(process.argv[1], "new", 0o644)`;
+  // A limit of file sizes fails each write, as a full disk does.
+  const script = 'ulimit -f 0; trap "" XFSZ; exec "$0" --input-type=module -e "$1" "$2"';
+  assert.throws(() => execFileSync("sh", ["-c", script, process.execPath, program, path], { stdio: "pipe" }), /EFBIG/);
+  assert.equal(readFileSync(path, "utf8"), "127.0.0.1 localhost");
+});
