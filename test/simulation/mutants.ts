@@ -413,6 +413,24 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: "exceeds(logs + (layersCount ? storage.total.bytes : 0), limit)",
   },
   {
+    name: "a record that a full disk refused is not written later",
+    file: `${SYNC}/pod-records.ts`,
+    text: "    for (const uid of this.unsaved) if (!this.writes.has(uid)) this.save(uid);",
+    replacement: "    this.unsaved.clear();",
+  },
+  {
+    name: "a record that cannot be written ends the kubelet",
+    file: `${SYNC}/pod-records.ts`,
+    text: "    this.unsaved.add(uid);\n",
+    replacement: "    this.unsaved.add(uid);\n    if (this.unsaved.size > 0) throw error;\n",
+  },
+  {
+    name: "a hosts file is cut before it is written",
+    file: "src/shared/io/fs/untrusted-file.ts",
+    text: "constants.O_CREAT | constants.O_NOFOLLOW",
+    replacement: "constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW",
+  },
+  {
     name: "a gRPC server that is not serving is healthy",
     file: "src/workers/peers/grpc.ts",
     text: "if (status === SERVING)",

@@ -4,6 +4,7 @@ import { Random } from "../kernel/random.js";
 import { CGROUPS, clearCgroups, fillCgroup } from "./cgroup-inodes.js";
 import { SystemError } from "./errors.js";
 import { Inode } from "./inode.js";
+import type { Room } from "./room.js";
 import { FileTree } from "./tree.js";
 
 /** Milliseconds of a call. */
@@ -16,14 +17,6 @@ interface DiskFault {
   share: number;
   /** Paths below it. */
   below: string;
-}
-
-/** Size of a file system, and its free part. */
-export interface Room {
-  bytes: number;
-  freeBytes: number;
-  inodes: number;
-  freeInodes: number;
 }
 
 const WRITES = new Set(["write", "writeFile", "mkdir", "open-create", "symlink", "fsync"]);

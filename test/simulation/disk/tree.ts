@@ -6,6 +6,7 @@ import type { Owner } from "../kernel/owner.js";
 import { CGROUPS, fillCgroup, isBusyCgroup } from "./cgroup-inodes.js";
 import { SystemError } from "./errors.js";
 import { Inode } from "./inode.js";
+import { blocksOf, requireRoom, type Need, type Room } from "./room.js";
 
 const MOST_LINKS = 20;
 
@@ -52,6 +53,8 @@ export class FileTree {
   readonly descriptors = new Map<number, Descriptor>();
   readonly mounts: MountEntry[] = [];
   readonly watchers = new Set<Change>();
+  /** What is left on a file system; undefined, also its result: enough. Programs of the world always find enough. */
+  roomOn: ((fileSystem: string) => Room | undefined) | undefined;
   private nextDescriptor = 20;
   /** Numbers of closed descriptors: the next files get them, as on Linux. */
   private readonly freed: number[] = [];
@@ -85,6 +88,7 @@ export class FileTree {
     let { inode } = found;
     if (inode === undefined) {
       if (!flags.create) throw new SystemError("ENOENT", "open", path);
+      this.require(found.parent, { blocks: 0, inodes: 1 }, "open", path);
       inode = new Inode("file", mode & 0o7777, found.parent.fileSystem);
       found.parent.setEntry(found.name, inode);
       this.tell(found.parent, found.name, "created");
@@ -136,7 +140,10 @@ export class FileTree {
       return bytes.length;
     }
     const from = descriptor.isAppending ? inode.data.length : (position ?? descriptor.position);
-    const data = Buffer.alloc(Math.max(inode.data.length, from + bytes.length));
+    const size = Math.max(inode.data.length, from + bytes.length);
+    const blocks = blocksOf(size) - blocksOf(inode.data.length);
+    this.require(inode, { blocks, inodes: 0 }, "write", descriptor.path);
+    const data = Buffer.alloc(size);
     inode.data.copy(data);
     bytes.copy(data, from);
     inode.setData(data);
@@ -148,6 +155,7 @@ export class FileTree {
   makeDirectory(path: string, mode: number): void {
     const { parent, name, inode } = this.find(path, "mkdir", false);
     if (inode !== undefined) throw new SystemError("EEXIST", "mkdir", path);
+    this.require(parent, { blocks: 1, inodes: 1 }, "mkdir", path);
     const made = new Inode("directory", mode, parent.fileSystem);
     if (parent.fileSystem === CGROUPS) fillCgroup(made);
     parent.setEntry(name, made);
@@ -159,6 +167,8 @@ export class FileTree {
   make(path: string, inode: Inode, call: string): void {
     const { parent, name, inode: old } = this.find(path, call, false);
     if (old !== undefined) throw new SystemError("EEXIST", call, path);
+    // A link's target and a socket need no block; another name of a file needs no inode.
+    this.require(parent, { blocks: 0, inodes: inode.links > 1 ? 0 : 1 }, call, path);
     parent.setEntry(name, inode);
     this.tell(parent, name, "created");
   }
@@ -250,6 +260,13 @@ export class FileTree {
   announce(directory: Inode, name: string): void {
     this.tell(directory, name, "created");
     this.tell(directory, name, "closed");
+  }
+
+  /** On the file system of that inode. @throws SystemError ENOSPC */
+  private require({ fileSystem }: Inode, need: Need, call: string, path: string): void {
+    if (kernel.current === kernel.world) return;
+    const room = this.roomOn?.(fileSystem);
+    if (room !== undefined) requireRoom(room, need, call, path);
   }
 
   /** The inode of a path without links and "..", if it is there: most are. */

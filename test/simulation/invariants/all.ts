@@ -11,6 +11,7 @@ import { disksAreReclaimedFirst } from "./disks-are-reclaimed-first.js";
 import { evictionsHaveReasons } from "./evictions-have-reasons.js";
 import { exitsAreCounted } from "./exits-are-counted.js";
 import { failedStopsWait } from "./failed-stops-wait.js";
+import { fullDisksAreSurvived } from "./full-disks-are-survived.js";
 import { graceIsKept } from "./grace-is-kept.js";
 import { handlesReturn } from "./handles-return.js";
 import { healthIsShown } from "./health-is-shown.js";
@@ -83,6 +84,7 @@ export const INVARIANTS: readonly Invariant[] = [
   objectGoesLast,
   recordsAreReadable,
   processLives,
+  fullDisksAreSurvived,
   exitsAreCounted,
   converges,
   resizesArrive,

@@ -4,6 +4,7 @@ import type { BigIntStats, Dirent, Stats } from "node:fs";
 import { SystemError } from "../disk/errors.js";
 import { Inode } from "../disk/inode.js";
 import { disk } from "../disk/machine-disk.js";
+import { BLOCK } from "../disk/room.js";
 import { bigStatsOf, direntOf, statsOf } from "../disk/stats.js";
 import { contentOf } from "../disk/tree.js";
 import { kernel } from "../kernel/kernel.js";
@@ -144,8 +145,6 @@ export const calls = {
     Object.assign(tree.lookUp(textOf(path), "chown"), { uid, gid });
   },
 };
-
-const BLOCK = 4096;
 
 function sizes(path: string, fileSystem: string): Record<string, number> {
   const room = disk.roomAt?.(path, fileSystem);

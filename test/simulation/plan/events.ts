@@ -22,6 +22,7 @@ import { OwnConfigs } from "./own-configs.js";
 import { OwnCpus } from "./own-cpus.js";
 import { OwnDevices } from "./own-devices.js";
 import { OwnDisk } from "./own-disk.js";
+import { OwnFullDisks } from "./own-full-disks.js";
 import { OwnGrowth } from "./own-growth.js";
 import { OwnHealth } from "./own-health.js";
 import { OwnImages } from "./own-images.js";
@@ -172,6 +173,7 @@ export function planOf(
   const accounts = node.accounts === undefined ? undefined : new OwnAccounts(random.stream("own accounts"));
   const use = node.isShortOfMemory === true ? new OwnUse(random.stream("own use"), node) : undefined;
   const disks = node.disks === undefined ? undefined : new OwnDisk(random.stream("own disk"), node);
+  const full = node.fillsUp === true ? new OwnFullDisks(random.stream("own full disks")) : undefined;
   const processes = node.isShortOfPids === true ? new OwnProcesses(random.stream("own processes"), node) : undefined;
   const shutdowns = node.shutdown === undefined ? undefined : new OwnShutdowns(random.stream("own shutdowns"), node);
   const newPods = random.stream("pods after shutdowns");
@@ -241,7 +243,7 @@ export function planOf(
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));
-    for (const one of [health, growth, configs])
+    for (const one of [health, growth, configs, full])
       for (const [at, action] of one?.events(begin, until, begin + ROUND_MS) ?? []) add(at, action);
     for (const [at, action] of shutdowns?.events(begin, until, faults.size > 0) ?? []) shutDown(at, action);
     add(until, { do: "calm" });

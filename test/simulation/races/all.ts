@@ -12,6 +12,7 @@ import { deletedWhileDown } from "./deleted-while-down.js";
 import { devicesOverRestarts } from "./devices-over-restarts.js";
 import { killedWhileEvicting, shortageOfMemory, shortageOfPids, softThreshold } from "./evictions.js";
 import { startThatHangs, stopThatFails } from "./found-here.js";
+import { evictedOnAFullDisk, restartedOnAFullDisk, startedOnAFullDisk } from "./full-disks.js";
 import { grpcServerGetsSick } from "./grpc-server-gets-sick.js";
 import { hookThatHangs } from "./hook-that-hangs.js";
 import { hostPortWhileTerminating } from "./host-port-while-terminating.js";
@@ -68,6 +69,9 @@ export const RACES: readonly Race[] = [
   imagesBeforePods,
   imagesFromBefore,
   minimumReclaim,
+  evictedOnAFullDisk,
+  restartedOnAFullDisk,
+  startedOnAFullDisk,
   aboveTheirLimits,
   configChangesWhileDown,
   objectsOutliveTheirPod,

@@ -16,7 +16,7 @@ interface Wanted {
 }
 
 /** A pod that writes so many MiB to its container's layer, and to a volume in memory. */
-function writing(name: string, { layer, inMemory = 0, isStatic = false }: Wanted): PodShape {
+export function writing(name: string, { layer, inMemory = 0, isStatic = false }: Wanted): PodShape {
   const volumes = [{ name: "scratch", emptyDir: { medium: "Memory" } }];
   const container = { volumeMounts: [{ name: "scratch", mountPath: "/scratch" }] };
   const wanted = inMemory > 0 ? { name, spec: { volumes }, container } : { name };

@@ -5,7 +5,8 @@ import { ContainerEventType, ContainerState } from "../../../src/shared/kubernet
 import { makeImage } from "../../fake-cri/images.js";
 import type { FakeContainer } from "../../fake-cri/state.js";
 import { Inode } from "../disk/inode.js";
-import { disk, type Room } from "../disk/machine-disk.js";
+import { disk } from "../disk/machine-disk.js";
+import { BLOCK, type Room } from "../disk/room.js";
 import { kernel } from "../kernel/kernel.js";
 import { ROOT } from "./machine-files.js";
 import type { NodeShape } from "./node-shape.js";
@@ -45,12 +46,18 @@ export type DiskLayout = "single" | "dedicated" | "split";
 export type DiskFault =
   /** So much less than the threshold is available when it begins: MiB, or thousands of inodes. */
   | { do: "disk-short"; signal: Signal; below: "hard" | "soft"; missing: number; ms: number }
+  /** Programs take all bytes or inodes that are left. `refills`: also those that are freed meanwhile. */
+  | { do: "disk-full"; place: Place; what: "bytes" | "inodes"; refills: boolean; ms: number }
   /** A user of the runtime pulls images that no pod needs. */
   | { do: "images-pulled"; mebibytes: readonly number[] };
+
+type Place = "nodefs" | "imagefs";
 
 interface Taken {
   mebibytes: number;
   inodes: number;
+  /** Nothing is left of it, however much is freed. */
+  all?: "bytes" | "inodes";
 }
 
 /** A file that a container wrote. */
@@ -99,14 +106,24 @@ export class DiskUse {
       }
       return fileSystem in SIZE_MIB || fileSystem.startsWith("tmpfs") ? this.roomOf(fileSystem) : undefined;
     };
+    if (node.fillsUp === true)
+      disk.tree.roomOn = (fileSystem) => (fileSystem in SIZE_MIB ? this.roomOf(fileSystem) : undefined);
     runtime.state.eventListeners.add(({ containerId, containerEventType }) => {
       if (containerEventType === ContainerEventType.CONTAINER_STARTED_EVENT) this.started(containerId);
     });
   }
 
   perform(fault: DiskFault): void {
-    if (fault.do === "images-pulled") this.pull(fault.mebibytes);
-    else this.takeUp(fault);
+    switch (fault.do) {
+      case "images-pulled":
+        this.pull(fault.mebibytes);
+        return;
+      case "disk-full":
+        this.fill(fault);
+        return;
+      case "disk-short":
+        this.takeUp(fault);
+    }
   }
 
   /** Power is lost: files whose directories were not on the disk are gone. */
@@ -119,6 +136,12 @@ export class DiskUse {
     };
     visit(disk.tree.root);
     this.written = this.written.filter(({ inode }) => left.has(inode));
+  }
+
+  /** The kubelet cannot write anything. */
+  get isFull(): boolean {
+    const { freeBytes, freeInodes } = this.roomOf(NODE);
+    return freeBytes < BLOCK || freeInodes < 1;
   }
 
   /** MiB of a pod that count for the signal. Images, where they are alone on their disk, are no pod's. */
@@ -154,7 +177,7 @@ export class DiskUse {
 
   private takeUp({ signal, below, missing, ms }: Extract<DiskFault, { do: "disk-short" }>): void {
     const isBytes = signal.endsWith(".available");
-    const fileSystem = signal.startsWith("nodefs") || this.layout === "single" ? NODE : OWN;
+    const fileSystem = this.fileSystemOf(signal.startsWith("nodefs") ? "nodefs" : "imagefs");
     const unit = isBytes ? MIB : 1000;
     const surplus = (this.signals.available(signal) - this.signals.valueOf(signal, below)) / unit + missing;
     const room = this.roomOf(fileSystem);
@@ -164,13 +187,32 @@ export class DiskUse {
     const now = isBytes
       ? { ...before, mebibytes: before.mebibytes + taken }
       : { ...before, inodes: before.inodes + taken * unit };
-    this.others.set(fileSystem, now);
+    this.take(fileSystem, now, signal, ms);
+  }
+
+  private fill({ place, what, refills, ms }: Extract<DiskFault, { do: "disk-full" }>): void {
+    const fileSystem = this.fileSystemOf(place);
+    const { freeBytes, freeInodes } = this.roomOf(fileSystem);
+    const now: Taken = { ...(this.others.get(fileSystem) ?? { mebibytes: USUAL_MIB, inodes: USUAL_INODES }) };
+    if (what === "bytes") now.mebibytes += freeBytes / MIB;
+    else now.inodes += freeInodes;
+    if (refills) now.all = what;
+    this.take(fileSystem, now, what === "bytes" ? `${place}.available` : `${place}.inodesFree`, ms);
+  }
+
+  /** For a time. */
+  private take(fileSystem: string, taken: Taken, signal: Signal, ms: number): void {
+    this.others.set(fileSystem, taken);
     const beganAt = kernel.monotonic;
     kernel.after(kernel.world, ms, () => {
-      if (this.others.get(fileSystem) !== now) return;
+      if (this.others.get(fileSystem) !== taken) return;
       this.signals.shortageEnds(signal, beganAt);
       this.others.delete(fileSystem);
     });
+  }
+
+  private fileSystemOf(place: Place): string {
+    return place === "nodefs" || this.layout === "single" ? NODE : OWN;
   }
 
   private pull(sizes: readonly number[]): void {
@@ -233,9 +275,9 @@ export class DiskUse {
     }
     return {
       bytes,
-      freeBytes: Math.max(0, Math.floor(bytes - taken.mebibytes * MIB)),
+      freeBytes: others.all === "bytes" ? 0 : Math.max(0, Math.floor(bytes - taken.mebibytes * MIB)),
       inodes: INODES,
-      freeInodes: Math.max(0, Math.floor(INODES - taken.inodes)),
+      freeInodes: others.all === "inodes" ? 0 : Math.max(0, Math.floor(INODES - taken.inodes)),
     };
   }
 }

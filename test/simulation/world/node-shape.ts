@@ -51,6 +51,8 @@ export interface NodeShape {
   isShortOfMemory?: true;
   /** Programs beside the pods fill a disk at times. Which file systems the kubelet, images and containers have. */
   disks?: DiskLayout;
+  /** Programs beside the pods take the last byte or inode of a disk at times. */
+  fillsUp?: true;
   /** Some pods use more of the disk than their limits allow. */
   hasStorageLimits?: true;
   /** Programs beside the pods have most process ids at times. Only where pods have cgroups. */
@@ -112,6 +114,8 @@ const SHORTAGE_SHARE = 0.5;
 /** Part of all seeds, and of these those with limits of ephemeral storage. */
 const DISK_SHARE = 0.3;
 const LIMITS_SHARE = 0.6;
+/** Part of the nodes that run short of disks. */
+const FULL_SHARE = 0.5;
 /** Part of the nodes whose pods have cgroups. */
 const PIDS_SHARE = 0.3;
 /** Part of the nodes that run short of something. */
@@ -229,6 +233,7 @@ function withShortages(plain: NodeShape, random: Random): NodeShape {
   if (disks.chance(DISK_SHARE)) {
     shape = withShortDisks(shape, disks.pick(["single", "single", "dedicated", "split"]), disks.pick(AGES));
     if (disks.chance(LIMITS_SHARE)) shape = { ...shape, hasStorageLimits: true };
+    if (random.stream("full disks").chance(FULL_SHARE)) shape = { ...shape, fillsUp: true };
   }
   if (shape.hasPodCgroups && random.stream("shortage of pids").chance(PIDS_SHARE)) shape = withShortPids(shape);
   const soft = random.stream("grace of thresholds");

@@ -59,7 +59,7 @@ const NO_FAULTS: ReadonlySet<Action["do"]> = new Set([
 ]);
 /** What they disturb is noted by themselves. */
 const SHUTDOWNS: ReadonlySet<Action["do"]> = new Set(["shutdown"]);
-const SHORTAGES: ReadonlySet<Action["do"]> = new Set(["memory-short", "disk-short", "pids-short"]);
+const SHORTAGES: ReadonlySet<Action["do"]> = new Set(["memory-short", "disk-short", "disk-full", "pids-short"]);
 const ENDS_OF_KUBELET: ReadonlySet<Action["do"]> = new Set(["kill", "restart", "upgrade"]);
 
 export interface LogLine {
@@ -348,6 +348,7 @@ export class World {
         this.shortFor(action.ms);
         return;
       case "disk-short":
+      case "disk-full":
         this.disks?.perform(action);
         this.shortFor(action.ms);
         return;
