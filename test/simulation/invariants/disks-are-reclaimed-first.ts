@@ -11,10 +11,12 @@ import type { World } from "../world/world.js";
 import { isQuiet, onEviction } from "./eviction-orders.js";
 import type { Broken, Invariant } from "./invariant.js";
 
-/** An image, or the end of a pod, is known to the kubelet after this time. */
+/** The end of a pod is known to the kubelet after this time. */
 const KNOWN_MS = 30_000;
-/** The kubelet looks at the images every five minutes, and from then on counts their age: at most two minutes here. */
-const OLD_MS = 5 * 60_000 + 2 * 60_000 + KNOWN_MS;
+/** The kubelet looks at the images every five minutes, and from then on counts their age, as upstream. */
+const SEEN_MS = 5 * 60_000 + KNOWN_MS;
+/** The larger one of the ages here. */
+const AGE_MS = 2 * 60_000;
 
 export const disksAreReclaimedFirst: Invariant = {
   name: "a disk is reclaimed before pods are evicted for it",
@@ -57,7 +59,7 @@ function checkImages({ runtime, facts, node }: World, disks: DiskUse, name: stri
   for (const [id, since] of disks.unusedImages) {
     const image = runtime.state.images.get(id);
     const age = kernel.monotonic - since;
-    if (image === undefined || (since > facts.launchedAt && age < (isOldAtOnce ? KNOWN_MS : OLD_MS))) continue;
+    if (image === undefined || (since > facts.launchedAt && age < SEEN_MS + (isOldAtOnce ? 0 : AGE_MS))) continue;
     broken(`the pod is evicted, and ${image.repoTags[0]}, unused for ${Math.round(age)} ms, is not removed`, name);
   }
 }
