@@ -431,6 +431,24 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: "constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW",
   },
   {
+    name: "evictions do not ask for priorities",
+    file: `${EVICTION}/rank.ts`,
+    text: "      flag(b.used > b.requested) - flag(a.used > a.requested) ||\n      byPriority(a, b) ||\n",
+    replacement: "      flag(b.used > b.requested) - flag(a.used > a.requested) ||\n",
+  },
+  {
+    name: "requests of ephemeral storage do not count",
+    file: `${EVICTION}/disk-relief.ts`,
+    text: "requested: inodes ? 0 :",
+    replacement: "requested: inodes || disk !== undefined ? 0 :",
+  },
+  {
+    name: "limits of ephemeral storage are looked at once",
+    file: `${EVICTION}/limit-rounds.ts`,
+    text: "this.nextAt = clock.monotonic() + PERIOD_MS;",
+    replacement: "this.nextAt = clock.monotonic() + 60 * PERIOD_MS;",
+  },
+  {
     name: "a gRPC server that is not serving is healthy",
     file: "src/workers/peers/grpc.ts",
     text: "if (status === SERVING)",

@@ -20,6 +20,8 @@ export class Inode {
   target = "";
   /** Bytes of a file beyond its data: what a container wrote, and no program reads. */
   bulk = 0;
+  /** Bytes that it has beyond these, where a container still writes. */
+  grows: (() => number) | undefined;
   uid = 0;
   gid = 0;
   links = 1;
@@ -49,6 +51,10 @@ export class Inode {
     this.unsynced.push({ name, inode });
     this.modifiedAt = kernel.wall;
     this.changedAt = kernel.wall;
+  }
+
+  get size(): number {
+    return this.data.length + this.bulk + (this.grows?.() ?? 0);
   }
 
   setData(data: Buffer): void {

@@ -42,7 +42,7 @@ class KindWords {
 }
 
 function sizeOf(inode: Inode): number {
-  return inode.kind === "link" ? inode.target.length : inode.data.length + inode.bulk;
+  return inode.kind === "link" ? inode.target.length : inode.size;
 }
 
 class SimulatedStats extends KindWords {

@@ -1,18 +1,15 @@
 // A pod is evicted only while the node is short of memory, a disk or process ids, the one that exceeds its requests by
 // most, and one at a time. The pressure is over when the shortage is.
 
-import { podRequests, sumOf } from "../../../src/shared/kubernetes/api/pod-requests.js";
-import type { PodSpec } from "../../../src/shared/kubernetes/api/pod.js";
-import { value } from "../../../src/shared/kubernetes/api/quantity.js";
 import { ContainerEventType, ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { kernel } from "../kernel/kernel.js";
 import { NODE_NAME } from "../world/api.js";
-import { SMALL_MIB } from "../world/disk-use.js";
 import { TRANSITION_MS } from "../world/node-shape.js";
-import { podNameOf, type PodFacts } from "../world/pod-facts.js";
+import { podNameOf } from "../world/pod-facts.js";
 import { PRESSURES, type Signal, type Signals } from "../world/signals.js";
 import type { World } from "../world/world.js";
 import { isQuiet, onEviction, type EvictionOrder } from "./eviction-orders.js";
+import { isBefore, standingOf, type Standing } from "./eviction-rank.js";
 import type { Broken, Invariant } from "./invariant.js";
 
 /** A thread, or the whole process, may stand still between the sample and the order. */
@@ -23,9 +20,11 @@ const FRESH_MS = 15_000;
 const WAIT_MS = 30_000;
 /** Evictions end a shortage within this time where nothing else happens. */
 const RELIEF_MS = 60_000;
-/** Use that did not change for so long is known to the kubelet. */
+/** A container that did not change for so long is known to the kubelet: always, and where nothing else happens. */
 const STEADY_MS = 60_000;
-const MIB = 1024 * 1024;
+const QUICKLY_KNOWN_MS = 20_000;
+/** Where pods themselves fill the disks, each shortage is looked at so often. */
+const LOOK_MS = 30_000;
 const REFUSED_ORDER = /^pod ([^_]+)_\S+ is critical; cannot evict it$/;
 const REJECTION = /^event Evicted of pod ([^_]+)_\S+: The node had condition: \[(.*)\]/;
 
@@ -38,6 +37,7 @@ export const evictionsHaveReasons: Invariant = {
     const pressures = new Set(signals.names.map((signal) => PRESSURES[signal]));
     const evictions = new Evictions(world, signals, broken);
     signals.onShortageEnd.add((signal, beganAt) => evictions.shortageEnds(signal, beganAt));
+    if (world.node.writersGrow === true) evictions.lookAgain();
     onEviction(world, (order) => evictions.ordered(order));
     world.onLog.add(({ msg }) => {
       const refused = REFUSED_ORDER.exec(msg)?.[1];
@@ -98,12 +98,22 @@ class Evictions {
     }
   }
 
+  /** Shortages that no event of the plan ends. */
+  lookAgain(): void {
+    kernel.after(kernel.world, LOOK_MS, () => {
+      const since = kernel.monotonic - RELIEF_MS - LOOK_MS;
+      for (const signal of this.signals.names)
+        if (PRESSURES[signal] === "DiskPressure") this.shortageEnds(signal, since);
+      this.lookAgain();
+    });
+  }
+
   ordered({ name, signal }: EvictionOrder): void {
     const { world, broken } = this;
     const now = kernel.monotonic;
     const pod = world.facts.pods.get(name);
     if (pod !== undefined) {
-      if (signal !== undefined) this.checkRank(signal, name, pod);
+      if (signal !== undefined) this.checkRank(signal, name);
       pod.disturbedAt = now;
     }
     if (signal !== undefined) this.checkReason(signal, name);
@@ -126,44 +136,24 @@ class Evictions {
       broken(`the pod is evicted for ${signal}, which no threshold was met by for ${ageMs} ms`, name);
   }
 
-  /** No pod whose use was steady exceeds its requests by more. */
-  private checkRank(signal: Signal, name: string, pod: PodFacts): void {
-    if (!this.isSteady(name)) return;
-    const own = this.excess(signal, name, pod);
-    const margin = this.world.disks !== undefined && /fs\./.test(signal) ? SMALL_MIB : 0;
+  /** No pod whose containers did not change comes first. */
+  private checkRank(signal: Signal, name: string): void {
+    const { world } = this;
+    const [windowMs, steadyMs] = isQuiet(world) ? [FRESH_MS, QUICKLY_KNOWN_MS] : [LATE_MS, STEADY_MS];
+    const own = this.isSteady(name, steadyMs) ? standingOf(world, signal, name, windowMs) : undefined;
+    if (own === undefined) return;
     for (const other of this.candidates()) {
-      const facts = this.world.facts.pods.get(other);
-      const more = facts === undefined || !this.isSteady(other) ? 0 : this.excess(signal, other, facts);
-      if (more > Math.max(0, own) + margin) {
-        this.broken(
-          `the pod is evicted for ${signal}, ${own} above its requests, and ${other}, ${more} above, is not`,
-          name,
-        );
-      }
+      const standing = this.isSteady(other, steadyMs) ? standingOf(world, signal, other, windowMs) : undefined;
+      if (standing === undefined || !isBefore(standing, own)) continue;
+      this.broken(
+        `the pod is evicted for ${signal}, ${wordsOf(own)}, and ${other}, ${wordsOf(standing)}, is not`,
+        name,
+      );
     }
   }
 
-  private isSteady(name: string): boolean {
-    return kernel.monotonic - (this.changedAt.get(name) ?? Infinity) > STEADY_MS;
-  }
-
-  /** MiB, or processes, which pods cannot request; 0 for inodes. */
-  private excess(signal: Signal, name: string, { shape }: PodFacts): number {
-    const requested = (resource: string): number =>
-      Number(value(sumOf(podRequests({ spec: shape.spec as unknown as PodSpec }), resource))) / MIB;
-    const { memory, disks, processes } = this.world;
-    switch (signal) {
-      case "memory.available":
-        return (memory?.ofPod(name) ?? 0) - requested("memory");
-      case "pid.available":
-        return processes?.ofPod(name) ?? 0;
-      case "nodefs.available":
-      case "imagefs.available":
-        return (disks?.ofPod(name, signal) ?? 0) - requested("ephemeral-storage");
-      case "nodefs.inodesFree":
-      case "imagefs.inodesFree":
-        return 0;
-    }
+  private isSteady(name: string, steadyMs: number): boolean {
+    return kernel.monotonic - (this.changedAt.get(name) ?? Infinity) > steadyMs;
   }
 
   /** Pods of the API that run, and that nothing ends. */
@@ -179,4 +169,8 @@ class Evictions {
       ({ config, status }) => podNameOf(config.labels) === name && status.state === ContainerState.CONTAINER_RUNNING,
     );
   }
+}
+
+function wordsOf({ least, most, priority }: Standing): string {
+  return `${least === most ? most : `${least} to ${most}`} above its requests with priority ${priority}`;
 }

@@ -17,6 +17,7 @@ import type { Broken, Invariant } from "./invariant.js";
 const MIB = 1024 * 1024;
 /** The kubelet measures such pods every ten seconds, and not while another pod is being evicted. */
 const NOTICED_MS = 90_000;
+const LOOK_MS = 20_000;
 
 export const storageLimitsHold: Invariant = {
   name: "a pod above its limits of ephemeral storage is evicted",
@@ -27,13 +28,16 @@ export const storageLimitsHold: Invariant = {
     onEviction(world, ({ name, signal, cause }) => {
       const shape = world.facts.pods.get(name)?.shape;
       if (signal !== undefined || shape === undefined) return;
-      if (!exceeds(shape, mostOf(shape), disks, -SMALL_MIB))
+      if (!exceeds(shape, mostOf(world, name, shape), disks, -SMALL_MIB))
         broken(`the pod is evicted for ${cause}, and is within its limits`, name);
     });
     world.runtime.state.eventListeners.add(({ containerId, containerEventType }) => {
       if (containerEventType !== ContainerEventType.CONTAINER_STARTED_EVENT) return;
       const name = podNameOf(world.runtime.state.containers.get(containerId)?.config.labels ?? {});
-      if (name !== "") kernel.after(kernel.world, NOTICED_MS, () => checkEvicted(world, disks, name, broken));
+      const { forMs = 0 } = world.facts.pods.get(name)?.shape.disk?.growth ?? {};
+      // A container that writes more and more may exceed a limit at any time.
+      for (let later = 0; later <= forMs; later += LOOK_MS)
+        if (name !== "") kernel.after(kernel.world, NOTICED_MS + later, () => checkEvicted(world, disks, name, broken));
     });
     return undefined;
   },
@@ -45,10 +49,16 @@ interface Had {
   volume: number;
 }
 
-/** Once all of its containers have run. */
-function mostOf({ disk }: PodShape): Had {
-  const volume = Object.values(disk?.volumeMiB ?? {}).reduce((sum, mebibytes) => sum + mebibytes, 0);
-  return { layers: new Map(Object.entries(disk?.layerMiB ?? {})), volume };
+/** Once all of its containers have run, from its creation to this moment. */
+function mostOf({ facts }: World, name: string, { disk }: PodShape): Had {
+  const { growth, layerMiB = {}, volumeMiB = {} } = disk ?? {};
+  const seconds = Math.min(growth?.forMs ?? 0, kernel.monotonic - (facts.pods.get(name)?.createdAt ?? 0)) / 1000;
+  const grown = (mebibytes: number, speed = 0): number => mebibytes + speed * seconds;
+  const volumes = Object.entries(volumeMiB).map(([own, mebibytes]) => grown(mebibytes, growth?.volumeMiB[own]));
+  const layers = Object.entries(layerMiB).map(
+    ([own, mebibytes]) => [own, grown(mebibytes, growth?.layerMiB[own])] as const,
+  );
+  return { layers: new Map(layers), volume: volumes.reduce((sum, mebibytes) => sum + mebibytes, 0) };
 }
 
 /** By more than `margin`. */
@@ -76,7 +86,9 @@ function checkEvicted(world: World, disks: DiskUse, name: string, broken: Broken
   const startedAt = Math.max(...own.map(({ status }) => Number(status.startedAt / 1_000_000n)));
   // Another one started meanwhile, or ended.
   if (!isRunning || kernel.wall - startedAt < NOTICED_MS) return;
-  const had = { layers: disks.layersOf(name), volume: disks.volumeMiB(name) };
+  // Since so long, at least.
+  const at = kernel.monotonic - NOTICED_MS;
+  const had = { layers: disks.layersOf(name, at), volume: disks.volumeMiB(name, at) };
   if (exceeds(pod.shape, had, disks, SMALL_MIB))
     broken(`the pod exceeds its limits of ephemeral storage for ${NOTICED_MS} ms, and is not evicted`, name);
 }

@@ -23,6 +23,7 @@ import { OwnCpus } from "./own-cpus.js";
 import { OwnDevices } from "./own-devices.js";
 import { OwnDisk } from "./own-disk.js";
 import { OwnFullDisks } from "./own-full-disks.js";
+import { OwnGrowingWriters } from "./own-growing-writers.js";
 import { OwnGrowth } from "./own-growth.js";
 import { OwnHealth } from "./own-health.js";
 import { OwnImages } from "./own-images.js";
@@ -173,6 +174,7 @@ export function planOf(
   const accounts = node.accounts === undefined ? undefined : new OwnAccounts(random.stream("own accounts"));
   const use = node.isShortOfMemory === true ? new OwnUse(random.stream("own use"), node) : undefined;
   const disks = node.disks === undefined ? undefined : new OwnDisk(random.stream("own disk"), node);
+  const writers = node.writersGrow === true ? new OwnGrowingWriters(random.stream("own growing writers")) : undefined;
   const full = node.fillsUp === true ? new OwnFullDisks(random.stream("own full disks")) : undefined;
   const processes = node.isShortOfPids === true ? new OwnProcesses(random.stream("own processes"), node) : undefined;
   const shutdowns = node.shutdown === undefined ? undefined : new OwnShutdowns(random.stream("own shutdowns"), node);
@@ -183,7 +185,7 @@ export function planOf(
   const end = hours * 60 * MINUTE;
   const made = (from: Random): PodShape => {
     const plain = podShape(from, `pod-${++names}`, from.chance(0.2));
-    const more = [claims, resources, images, accounts, configs, use, disks, processes, shutdowns];
+    const more = [claims, resources, images, accounts, configs, use, disks, writers, processes, shutdowns];
     const steps = [own, memory, devices, ports, probes, ...more];
     const shape = steps.reduce((before: PodShape, step) => step?.shape(before) ?? before, plain);
     if (node.hasUserNamespaces && namespaces.chance(0.5)) shape.spec["hostUsers"] = false;

@@ -11,6 +11,19 @@ export const MEMORY = "16Mi";
 
 type PodKind = "service" | "job" | "crash";
 
+export interface DiskShape {
+  readonly layerMiB: Readonly<Record<string, number>>;
+  readonly volumeMiB: Readonly<Record<string, number>>;
+  /** What they write beyond that in each second of their first time. */
+  readonly growth?: Growth;
+}
+
+export interface Growth {
+  readonly layerMiB: Readonly<Record<string, number>>;
+  readonly volumeMiB: Readonly<Record<string, number>>;
+  readonly forMs: number;
+}
+
 export interface PodShape {
   name: string;
   /** Absent: "default". */
@@ -36,7 +49,7 @@ export interface PodShape {
    * What containers of it write, by name, MiB, on a node that runs short of disks: to their writable layers, and to the
    * volume "scratch".
    */
-  disk?: { readonly layerMiB: Readonly<Record<string, number>>; readonly volumeMiB: Readonly<Record<string, number>> };
+  disk?: DiskShape;
   /** Processes of containers of it, by name: on a node that runs short of process ids. */
   processes?: Readonly<Record<string, number>> | undefined;
   /** ConfigMaps and Secrets that it names. */

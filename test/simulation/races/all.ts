@@ -13,6 +13,7 @@ import { devicesOverRestarts } from "./devices-over-restarts.js";
 import { killedWhileEvicting, shortageOfMemory, shortageOfPids, softThreshold } from "./evictions.js";
 import { startThatHangs, stopThatFails } from "./found-here.js";
 import { evictedOnAFullDisk, restartedOnAFullDisk, startedOnAFullDisk } from "./full-disks.js";
+import { excessBeforeUse, growsAboveItsLimit, podsFillTheDisk, priorityBeforeUse } from "./growing-writers.js";
 import { grpcServerGetsSick } from "./grpc-server-gets-sick.js";
 import { hookThatHangs } from "./hook-that-hangs.js";
 import { hostPortWhileTerminating } from "./host-port-while-terminating.js";
@@ -80,4 +81,8 @@ export const RACES: readonly Race[] = [
   cancelledAfterTheEnd,
   lockRefusedAfterLoss,
   endsBeforeTheMachine,
+  podsFillTheDisk,
+  priorityBeforeUse,
+  excessBeforeUse,
+  growsAboveItsLimit,
 ];

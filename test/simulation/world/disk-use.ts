@@ -8,6 +8,8 @@ import { Inode } from "../disk/inode.js";
 import { disk } from "../disk/machine-disk.js";
 import { BLOCK, type Room } from "../disk/room.js";
 import { kernel } from "../kernel/kernel.js";
+import type { Growth } from "../plan/pod-shapes.js";
+import { ContainerRuns, type Run } from "./container-runs.js";
 import { ROOT } from "./machine-files.js";
 import type { NodeShape } from "./node-shape.js";
 import { podNameOf, type AllFacts } from "./pod-facts.js";
@@ -22,6 +24,8 @@ const NODE = "disk";
 const OWN = "images";
 const SIZE_MIB: Readonly<Record<string, number>> = { [NODE]: 100 * 1024, [OWN]: 60 * 1024 };
 const INODES = 1_000_000;
+/** Where containers write more and more. */
+const SMALL_SIZE_MIB: typeof SIZE_MIB = { [NODE]: 24 * 1024, [OWN]: 18 * 1024 };
 const TMPFS_MIB = 8 * 1024;
 /** Programs beside the pods, and their files. */
 const USUAL_MIB = 4096;
@@ -64,6 +68,8 @@ interface Taken {
 interface Written {
   pod: string;
   inode: Inode;
+  /** Bytes at a steady moment. */
+  bytesAt: (at: number) => number;
 }
 
 export class DiskUse {
@@ -73,6 +79,8 @@ export class DiskUse {
   private readonly others = new Map<string, Taken>();
   private written: Written[] = [];
   private pulled = 0;
+  private readonly sizes: typeof SIZE_MIB;
+  private readonly runs: ContainerRuns;
 
   constructor(
     node: NodeShape,
@@ -81,13 +89,15 @@ export class DiskUse {
     private readonly signals: Signals,
   ) {
     this.layout = node.disks ?? "single";
+    this.sizes = node.writersGrow === true ? SMALL_SIZE_MIB : SIZE_MIB;
+    this.runs = new ContainerRuns(runtime.state);
     const { settings } = runtime;
     const { images = "", containers } = STORES[this.layout] ?? {};
     if (this.layout !== "single") disk.directory(images, OWN);
     disk.syncAll();
     settings.imageStore = images;
     if (containers !== undefined) settings.containerStore = containers;
-    settings.layerOf = (container) => ({ bytes: this.layerMiB(container) * MIB, inodes: LAYER_INODES });
+    settings.layerOf = (container) => ({ bytes: Math.floor(this.layerMiB(container) * MIB), inodes: LAYER_INODES });
     IMAGES.forEach((image, index) => settings.registry.set(image, { size: (IMAGE_MIB[index] ?? 0) * MIB }));
     this.pull(OLD_IMAGES);
     for (const [place, path] of [
@@ -145,9 +155,9 @@ export class DiskUse {
   }
 
   /** MiB of a pod that count for the signal. Images, where they are alone on their disk, are no pod's. */
-  ofPod(name: string, signal: Signal): number {
+  ofPod(name: string, signal: Signal, at = kernel.monotonic): number {
     const isNode = signal.startsWith("nodefs");
-    const [layers, files] = [this.layersOf(name), this.volumeMiB(name)];
+    const [layers, files] = [this.layersOf(name, at), this.volumeMiB(name, at)];
     const ofLayers = [...layers.values()].reduce((sum, mebibytes) => sum + mebibytes, 0);
     switch (this.layout) {
       case "single":
@@ -160,19 +170,19 @@ export class DiskUse {
   }
 
   /** MiB in volumes of a pod on the node's disk. */
-  volumeMiB(name: string): number {
-    return this.filesMiB(({ pod, inode }) => pod === name && inode.fileSystem === NODE);
+  volumeMiB(name: string, at = kernel.monotonic): number {
+    return this.filesMiB(({ pod, inode }) => pod === name && inode.fileSystem === NODE, at);
   }
 
   /** MiB of the newest run of each container, by its name. */
-  layersOf(name: string): Map<string, number> {
+  layersOf(name: string, at = kernel.monotonic): Map<string, number> {
     const newest = new Map<string, FakeContainer>();
     for (const container of this.runtime.state.containers.values()) {
       if (podNameOf(container.config.labels) !== name) continue;
       const { name: own = "", attempt = 0 } = container.config.metadata ?? {};
       if ((newest.get(own)?.config.metadata?.attempt ?? -1) < attempt) newest.set(own, container);
     }
-    return new Map([...newest].map(([own, container]) => [own, this.layerMiB(container)]));
+    return new Map([...newest].map(([own, container]) => [own, this.layerMiB(container, at)]));
   }
 
   private takeUp({ signal, below, missing, ms }: Extract<DiskFault, { do: "disk-short" }>): void {
@@ -228,35 +238,45 @@ export class DiskUse {
     const { containers, sandboxes } = this.runtime.state;
     const container = containers.get(id);
     const pod = podNameOf(container?.config.labels ?? {});
-    const writes = this.facts.pods.get(pod)?.shape.disk?.volumeMiB[container?.config.metadata?.name ?? ""] ?? 0;
+    const own = container?.config.metadata?.name ?? "";
+    const shape = this.facts.pods.get(pod)?.shape.disk;
+    const writes = shape?.volumeMiB[own] ?? 0;
     const uid = sandboxes.get(container?.sandboxId ?? "")?.config.metadata?.uid;
     const path = `${ROOT}/pods/${uid}/volumes/kubernetes.io~empty-dir/scratch`;
     if (writes === 0 || !disk.tree.exists(path)) return;
     const folder = disk.tree.lookUp(path, "open");
-    const name = `data-${container?.config.metadata?.name}`;
+    const name = `data-${own}`;
     if (folder.entries.has(name)) return;
     const inode = new Inode("file", 0o644, folder.fileSystem);
     inode.bulk = writes * MIB;
     inode.sync();
     folder.setEntry(name, inode);
-    this.written.push({ pod, inode });
+    const speed = shape?.growth?.volumeMiB[own] ?? 0;
+    const run = this.runs.of(id);
+    const grown = (at: number): number => speed * MIB * writingSeconds(run, shape?.growth, at);
+    if (speed > 0) inode.grows = () => Math.floor(grown(kernel.monotonic));
+    this.written.push({ pod, inode, bytesAt: (at) => inode.bulk + grown(at) });
   }
 
   /** MiB of the writable layer of a container that has run. */
-  private layerMiB({ config, status }: FakeContainer): number {
-    if (status.state === ContainerState.CONTAINER_CREATED) return 0;
-    return this.facts.pods.get(podNameOf(config.labels))?.shape.disk?.layerMiB[config.metadata?.name ?? ""] ?? 0;
+  private layerMiB({ config, status }: FakeContainer, at = kernel.monotonic): number {
+    const { id, state } = status;
+    if (state === ContainerState.CONTAINER_CREATED) return 0;
+    const shape = this.facts.pods.get(podNameOf(config.labels))?.shape.disk;
+    const own = config.metadata?.name ?? "";
+    const speed = shape?.growth?.layerMiB[own] ?? 0;
+    return (shape?.layerMiB[own] ?? 0) + speed * writingSeconds(this.runs.of(id), shape?.growth, at);
   }
 
-  private filesMiB(has: (file: Written) => boolean): number {
+  private filesMiB(has: (file: Written) => boolean, at = kernel.monotonic): number {
     this.written = this.written.filter(({ inode }) => inode.links > 0);
-    return this.written.filter(has).reduce((sum, { inode }) => sum + inode.bulk / MIB, 0);
+    return this.written.filter(has).reduce((sum, { bytesAt }) => sum + bytesAt(at) / MIB, 0);
   }
 
   private roomOf(fileSystem: string): Room {
-    const bytes = (SIZE_MIB[fileSystem] ?? TMPFS_MIB) * MIB;
+    const bytes = (this.sizes[fileSystem] ?? TMPFS_MIB) * MIB;
     const files = this.filesMiB(({ inode }) => inode.fileSystem === fileSystem);
-    if (!(fileSystem in SIZE_MIB)) {
+    if (!(fileSystem in this.sizes)) {
       return { bytes, freeBytes: bytes - files * MIB, inodes: INODES, freeInodes: INODES - 10 };
     }
     const { state } = this.runtime;
@@ -280,4 +300,9 @@ export class DiskUse {
       freeInodes: others.all === "inodes" ? 0 : Math.max(0, Math.floor(INODES - taken.inodes)),
     };
   }
+}
+
+/** A container writes for a while after its start. */
+function writingSeconds(run: Run | undefined, growth: Growth | undefined, at: number): number {
+  return Math.min(growth?.forMs ?? 0, run?.ranMs(at) ?? 0) / 1000;
 }

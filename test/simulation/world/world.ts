@@ -29,6 +29,7 @@ import { rewriteRecords } from "./other-release.js";
 import { PodChanges } from "./pod-changes.js";
 import { AllFacts } from "./pod-facts.js";
 import { servePods } from "./pod-servers.js";
+import { makePriorities } from "./priorities.js";
 import { ProcessUse } from "./process-use.js";
 import { PrivateRegistries } from "./registry.js";
 import { SimulatedRuntime } from "./runtime.js";
@@ -148,6 +149,7 @@ export class World {
     if (isShort(node)) {
       const signals = (this.signals = new Signals(node));
       if (node.isShortOfMemory === true) this.memory = new MemoryUse(this.runtime, this.facts, signals);
+      if (node.writersGrow === true) makePriorities(this.api);
       if (node.disks !== undefined) this.disks = new DiskUse(node, this.runtime, this.facts, signals);
       if (node.isShortOfPids === true) this.processes = new ProcessUse(this.runtime, this.facts, signals);
     }
