@@ -11,7 +11,7 @@ export const MEMORY = "16Mi";
 
 type PodKind = "service" | "job" | "crash";
 
-export interface DiskShape {
+interface DiskShape {
   readonly layerMiB: Readonly<Record<string, number>>;
   readonly volumeMiB: Readonly<Record<string, number>>;
   /** What they write beyond that in each second of their first time. */

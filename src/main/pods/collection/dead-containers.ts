@@ -38,7 +38,8 @@ interface Unit {
 
 export function chooseDead(pods: Iterable<ObservedPod>, policy: DeadContainerPolicy, now: number): Chosen {
   const all = [...pods];
-  const units = all.flatMap((pod) => unitsOf(pod, BigInt(now - policy.minimumContainerTTLMs) * 1_000_000n));
+  const isOld = ageTest(policy.minimumContainerTTLMs, now);
+  const units = all.flatMap((pod) => unitsOf(pod, isOld));
   const containers: ChosenObject<ContainerId>[] = [];
   const trim = (unit: Unit, limit: number): void => {
     for (const { id } of unit.dead.splice(Math.max(limit, unit.kept))) {
@@ -63,17 +64,17 @@ export function chooseDead(pods: Iterable<ObservedPod>, policy: DeadContainerPol
 
 /** All exited containers of terminated pods, for disk pressure: the pod records keep how they exited. */
 export function chooseTerminated(pods: Iterable<ObservedPod>, minimumTTLMs: number, now: number): Chosen {
-  const before = BigInt(now - minimumTTLMs) * 1_000_000n;
+  const isOld = ageTest(minimumTTLMs, now);
   const all = [...pods];
   return {
     containers: all.flatMap(({ uid, containers }) =>
       containers
-        .filter(({ state, createdAt }) => state === ContainerState.CONTAINER_EXITED && createdAt < before)
+        .filter(({ state, createdAt }) => state === ContainerState.CONTAINER_EXITED && isOld(createdAt))
         .map(({ id, metadata }) => ({ uid, id, name: metadata?.name ?? "" })),
     ),
     sandboxes: all
       .filter(({ containers }) =>
-        containers.every(({ state, createdAt }) => state === ContainerState.CONTAINER_EXITED && createdAt < before),
+        containers.every(({ state, createdAt }) => state === ContainerState.CONTAINER_EXITED && isOld(createdAt)),
       )
       .flatMap(({ uid, sandboxes }) =>
         sandboxes
@@ -83,7 +84,16 @@ export function chooseTerminated(pods: Iterable<ObservedPod>, minimumTTLMs: numb
   };
 }
 
-function unitsOf({ uid, containers }: ObservedPod, before: bigint): Unit[] {
+/**
+ * By the wall clock, as the runtime counts. Without a minimum age every container is old: a clock that was set back
+ * shows moments to come, and dead containers would fill the disk until then.
+ */
+function ageTest(minimumTTLMs: number, now: number): (createdAt: bigint) => boolean {
+  const before = BigInt(now - minimumTTLMs) * 1_000_000n;
+  return (createdAt) => minimumTTLMs <= 0 || createdAt < before;
+}
+
+function unitsOf({ uid, containers }: ObservedPod, isOld: (createdAt: bigint) => boolean): Unit[] {
   const units = new Map<string, Unit>();
   const newestFirst = containers.toSorted((a, b) => (a.createdAt > b.createdAt ? -1 : 1));
   const seen = new Set<string>();
@@ -92,7 +102,7 @@ function unitsOf({ uid, containers }: ObservedPod, before: bigint): Unit[] {
     const name = status.metadata?.name ?? "";
     const newest = !seen.has(name);
     seen.add(name);
-    if (status.state !== ContainerState.CONTAINER_EXITED || status.createdAt >= before) continue;
+    if (status.state !== ContainerState.CONTAINER_EXITED || !isOld(status.createdAt)) continue;
     // Failed starts beside runs: the newest stays, and the pod's own plan removes the others.
     if (failedStarts.has(status)) continue;
     const unit = units.get(name) ?? { uid, name, dead: [], kept: newest ? 1 : 0 };

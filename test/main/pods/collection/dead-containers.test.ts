@@ -4,7 +4,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { chooseDead, type DeadContainerPolicy } from "../../../../src/main/pods/collection/dead-containers.js";
+import {
+  chooseDead,
+  chooseTerminated,
+  type DeadContainerPolicy,
+} from "../../../../src/main/pods/collection/dead-containers.js";
 import {
   ContainerState,
   ContainerStatus,
@@ -205,4 +209,14 @@ test("for any pods only exited containers are removed, never the newest of a nam
     }),
     { numRuns: 500 },
   );
+});
+
+test("a clock that was set back keeps no container, unless there is a minimum age", () => {
+  const pods = [pod("a", ["app dead@1500000", "app dead@1400000"])];
+  const ids = (minimumTTLMs: number): string[] =>
+    chooseTerminated(pods, minimumTTLMs, NOW).containers.map(({ id }) => id);
+  assert.deepEqual(ids(0), ["a/app@1500000", "a/app@1400000"]);
+  assert.deepEqual(ids(1000), []);
+  assert.deepEqual(chosen(pods), ["a/app@1400000"]);
+  assert.deepEqual(chosen(pods, { minimumContainerTTLMs: 1000 }), []);
 });
