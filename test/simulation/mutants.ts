@@ -449,6 +449,18 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: "this.nextAt = clock.monotonic() + 60 * PERIOD_MS;",
   },
   {
+    name: "bytes decide who is evicted for inodes",
+    file: `${EVICTION}/disk-relief.ts`,
+    text: "(inodes ? taken.inodes : taken.bytes)",
+    replacement: "(inodes ? taken.bytes : taken.bytes)",
+  },
+  {
+    name: "dead containers are young after the clock was set back",
+    file: "src/main/pods/collection/dead-containers.ts",
+    text: "minimumTTLMs <= 0 ||",
+    replacement: "minimumTTLMs < 0 ||",
+  },
+  {
     name: "a gRPC server that is not serving is healthy",
     file: "src/workers/peers/grpc.ts",
     text: "if (status === SERVING)",

@@ -6,13 +6,13 @@ import { podRequests, sumOf } from "../../../src/shared/kubernetes/api/pod-reque
 import type { PodSpec } from "../../../src/shared/kubernetes/api/pod.js";
 import { value } from "../../../src/shared/kubernetes/api/quantity.js";
 import { kernel } from "../kernel/kernel.js";
-import { SMALL_MIB } from "../world/disk-use.js";
+import { SMALL_FILES, SMALL_MIB } from "../world/disk-use.js";
 import type { Signal } from "../world/signals.js";
 import type { World } from "../world/world.js";
 
 const MIB = 1024 * 1024;
 
-/** Use above the requests: MiB, processes, or 0 for inodes. */
+/** Use above the requests: MiB; processes or inodes, which pods cannot request. */
 export interface Standing {
   /** Between these two during the measurement. */
   least: number;
@@ -44,7 +44,7 @@ export function standingOf(world: World, signal: Signal, name: string, windowMs:
     }
     case "nodefs.inodesFree":
     case "imagefs.inodesFree":
-      return undefined;
+      return disks === undefined ? undefined : { ...steady(disks.inodesOfPod(name, signal)), margin: SMALL_FILES };
   }
 }
 

@@ -27,6 +27,7 @@ import { OwnGrowingWriters } from "./own-growing-writers.js";
 import { OwnGrowth } from "./own-growth.js";
 import { OwnHealth } from "./own-health.js";
 import { OwnImages } from "./own-images.js";
+import { OwnInodes } from "./own-inodes.js";
 import { OwnMemory } from "./own-memory.js";
 import { OwnPorts } from "./own-ports.js";
 import { OwnProcesses } from "./own-processes.js";
@@ -175,6 +176,7 @@ export function planOf(
   const use = node.isShortOfMemory === true ? new OwnUse(random.stream("own use"), node) : undefined;
   const disks = node.disks === undefined ? undefined : new OwnDisk(random.stream("own disk"), node);
   const writers = node.writersGrow === true ? new OwnGrowingWriters(random.stream("own growing writers")) : undefined;
+  const inodes = node.inodesDiffer === true ? new OwnInodes(random.stream("own inodes")) : undefined;
   const full = node.fillsUp === true ? new OwnFullDisks(random.stream("own full disks")) : undefined;
   const processes = node.isShortOfPids === true ? new OwnProcesses(random.stream("own processes"), node) : undefined;
   const shutdowns = node.shutdown === undefined ? undefined : new OwnShutdowns(random.stream("own shutdowns"), node);
@@ -185,7 +187,7 @@ export function planOf(
   const end = hours * 60 * MINUTE;
   const made = (from: Random): PodShape => {
     const plain = podShape(from, `pod-${++names}`, from.chance(0.2));
-    const more = [claims, resources, images, accounts, configs, use, disks, writers, processes, shutdowns];
+    const more = [claims, resources, images, accounts, configs, use, disks, writers, inodes, processes, shutdowns];
     const steps = [own, memory, devices, ports, probes, ...more];
     const shape = steps.reduce((before: PodShape, step) => step?.shape(before) ?? before, plain);
     if (node.hasUserNamespaces && namespaces.chance(0.5)) shape.spec["hostUsers"] = false;
@@ -245,7 +247,7 @@ export function planOf(
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));
-    for (const one of [health, growth, configs, full])
+    for (const one of [health, growth, configs, full, inodes])
       for (const [at, action] of one?.events(begin, until, begin + ROUND_MS) ?? []) add(at, action);
     for (const [at, action] of shutdowns?.events(begin, until, faults.size > 0) ?? []) shutDown(at, action);
     add(until, { do: "calm" });

@@ -16,6 +16,8 @@ interface DiskShape {
   readonly volumeMiB: Readonly<Record<string, number>>;
   /** What they write beyond that in each second of their first time. */
   readonly growth?: Growth;
+  /** Inodes in their layers; absent: the usual ones. */
+  readonly inodes?: Readonly<Record<string, number>>;
 }
 
 export interface Growth {

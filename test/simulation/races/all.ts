@@ -24,7 +24,13 @@ import { killedWhilePulling, powerLossAfterPull } from "./private-images.js";
 import type { Race } from "./race.js";
 import { readyOverARestart, unreadyOverARestart } from "./ready-over-a-restart.js";
 import { completedSandbox, terminatingSandbox } from "./sandbox-made-again.js";
-import { imagesBeforePods, imagesFromBefore, minimumReclaim } from "./short-disks.js";
+import {
+  endedBeforeTheClock,
+  imagesBeforePods,
+  imagesFromBefore,
+  minimumReclaim,
+  shortageOfInodes,
+} from "./short-disks.js";
 import {
   cancelledAfterTheEnd,
   cancelledWhileEnding,
@@ -70,6 +76,8 @@ export const RACES: readonly Race[] = [
   imagesBeforePods,
   imagesFromBefore,
   minimumReclaim,
+  shortageOfInodes,
+  endedBeforeTheClock,
   evictedOnAFullDisk,
   restartedOnAFullDisk,
   startedOnAFullDisk,

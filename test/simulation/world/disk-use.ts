@@ -16,8 +16,9 @@ import { podNameOf, type AllFacts } from "./pod-facts.js";
 import { IMAGES, type SimulatedRuntime } from "./runtime.js";
 import type { Signal, Signals } from "./signals.js";
 
-/** MiB of logs and other small files of a pod. */
+/** MiB of logs and other small files of a pod, and their number. */
 export const SMALL_MIB = 1;
+export const SMALL_FILES = 100;
 const MIB = 1024 * 1024;
 /** File systems: that of the kubelet, and that of the images where they have one. */
 const NODE = "disk";
@@ -30,6 +31,9 @@ const TMPFS_MIB = 8 * 1024;
 /** Programs beside the pods, and their files. */
 const USUAL_MIB = 4096;
 const USUAL_INODES = 100_000;
+/** Programs beside the pods leave so much, but for those that fill a disk: inodes are counted in thousands. */
+const LEFT_MIB = 100;
+const LEFT_THOUSANDS = 1;
 const LAYER_INODES = 2000;
 const INODES_PER_MIB = 20;
 
@@ -97,7 +101,10 @@ export class DiskUse {
     disk.syncAll();
     settings.imageStore = images;
     if (containers !== undefined) settings.containerStore = containers;
-    settings.layerOf = (container) => ({ bytes: Math.floor(this.layerMiB(container) * MIB), inodes: LAYER_INODES });
+    settings.layerOf = (container) => ({
+      bytes: Math.floor(this.layerMiB(container) * MIB),
+      inodes: this.layerInodes(container),
+    });
     IMAGES.forEach((image, index) => settings.registry.set(image, { size: (IMAGE_MIB[index] ?? 0) * MIB }));
     this.pull(OLD_IMAGES);
     for (const [place, path] of [
@@ -154,18 +161,27 @@ export class DiskUse {
     return freeBytes < BLOCK || freeInodes < 1;
   }
 
+  /** Inodes of a pod that count for the signal, but for a few: volumes have one file. */
+  inodesOfPod(name: string, signal: Signal): number {
+    const layers = [...this.newestOf(name).values()].reduce((sum, container) => sum + this.layerInodes(container), 0);
+    return this.counted(signal, layers, 0);
+  }
+
   /** MiB of a pod that count for the signal. Images, where they are alone on their disk, are no pod's. */
   ofPod(name: string, signal: Signal, at = kernel.monotonic): number {
+    const layers = [...this.layersOf(name, at).values()].reduce((sum, mebibytes) => sum + mebibytes, 0);
+    return this.counted(signal, layers, this.volumeMiB(name, at));
+  }
+
+  private counted(signal: Signal, layers: number, files: number): number {
     const isNode = signal.startsWith("nodefs");
-    const [layers, files] = [this.layersOf(name, at), this.volumeMiB(name, at)];
-    const ofLayers = [...layers.values()].reduce((sum, mebibytes) => sum + mebibytes, 0);
     switch (this.layout) {
       case "single":
-        return ofLayers + files;
+        return layers + files;
       case "dedicated":
-        return isNode ? files : ofLayers;
+        return isNode ? files : layers;
       case "split":
-        return isNode ? ofLayers + files : 0;
+        return isNode ? layers + files : 0;
     }
   }
 
@@ -176,13 +192,17 @@ export class DiskUse {
 
   /** MiB of the newest run of each container, by its name. */
   layersOf(name: string, at = kernel.monotonic): Map<string, number> {
+    return new Map([...this.newestOf(name)].map(([own, container]) => [own, this.layerMiB(container, at)]));
+  }
+
+  private newestOf(name: string): Map<string, FakeContainer> {
     const newest = new Map<string, FakeContainer>();
     for (const container of this.runtime.state.containers.values()) {
       if (podNameOf(container.config.labels) !== name) continue;
       const { name: own = "", attempt = 0 } = container.config.metadata ?? {};
       if ((newest.get(own)?.config.metadata?.attempt ?? -1) < attempt) newest.set(own, container);
     }
-    return new Map([...newest].map(([own, container]) => [own, this.layerMiB(container, at)]));
+    return newest;
   }
 
   private takeUp({ signal, below, missing, ms }: Extract<DiskFault, { do: "disk-short" }>): void {
@@ -191,7 +211,8 @@ export class DiskUse {
     const unit = isBytes ? MIB : 1000;
     const surplus = (this.signals.available(signal) - this.signals.valueOf(signal, below)) / unit + missing;
     const room = this.roomOf(fileSystem);
-    const taken = Math.floor(Math.min(surplus, (isBytes ? room.freeBytes : room.freeInodes) / unit - 100));
+    const most = isBytes ? room.freeBytes / unit - LEFT_MIB : room.freeInodes / unit - LEFT_THOUSANDS;
+    const taken = Math.floor(Math.min(surplus, most));
     if (taken <= 0) return;
     const before = this.others.get(fileSystem) ?? { mebibytes: USUAL_MIB, inodes: USUAL_INODES };
     const now = isBytes
@@ -268,6 +289,11 @@ export class DiskUse {
     return (shape?.layerMiB[own] ?? 0) + speed * writingSeconds(this.runs.of(id), shape?.growth, at);
   }
 
+  private layerInodes({ config }: FakeContainer): number {
+    const shape = this.facts.pods.get(podNameOf(config.labels))?.shape.disk;
+    return shape?.inodes?.[config.metadata?.name ?? ""] ?? LAYER_INODES;
+  }
+
   private filesMiB(has: (file: Written) => boolean, at = kernel.monotonic): number {
     this.written = this.written.filter(({ inode }) => inode.links > 0);
     return this.written.filter(has).reduce((sum, { bytesAt }) => sum + bytesAt(at) / MIB, 0);
@@ -290,8 +316,10 @@ export class DiskUse {
       taken.inodes += images * INODES_PER_MIB;
     }
     if (fileSystem === (this.layout === "dedicated" ? OWN : NODE)) {
-      for (const container of state.containers.values()) taken.mebibytes += this.layerMiB(container);
-      taken.inodes += state.containers.size * LAYER_INODES;
+      for (const container of state.containers.values()) {
+        taken.mebibytes += this.layerMiB(container);
+        taken.inodes += this.layerInodes(container);
+      }
     }
     return {
       bytes,

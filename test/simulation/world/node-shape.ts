@@ -55,6 +55,8 @@ export interface NodeShape {
   fillsUp?: true;
   /** Containers of some pods write more and more. */
   writersGrow?: true;
+  /** Pods have few inodes or many. */
+  inodesDiffer?: true;
   /** Some pods use more of the disk than their limits allow. */
   hasStorageLimits?: true;
   /** Programs beside the pods have most process ids at times. Only where pods have cgroups. */
@@ -119,6 +121,7 @@ const LIMITS_SHARE = 0.6;
 /** Part of the nodes that run short of disks. */
 const FULL_SHARE = 0.5;
 const GROWING_SHARE = 0.5;
+const INODES_SHARE = 0.5;
 /** Part of the nodes whose pods have cgroups. */
 const PIDS_SHARE = 0.3;
 /** Part of the nodes that run short of something. */
@@ -238,6 +241,7 @@ function withShortages(plain: NodeShape, random: Random): NodeShape {
     if (disks.chance(LIMITS_SHARE)) shape = { ...shape, hasStorageLimits: true };
     if (random.stream("full disks").chance(FULL_SHARE)) shape = { ...shape, fillsUp: true };
     if (random.stream("growing writers").chance(GROWING_SHARE)) shape = { ...shape, writersGrow: true };
+    if (random.stream("inodes of pods").chance(INODES_SHARE)) shape = { ...shape, inodesDiffer: true };
   }
   if (shape.hasPodCgroups && random.stream("shortage of pids").chance(PIDS_SHARE)) shape = withShortPids(shape);
   const soft = random.stream("grace of thresholds");
