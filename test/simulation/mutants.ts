@@ -251,6 +251,18 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: "",
   },
   {
+    name: "a size that the driver refuses is tried again",
+    file: "src/main/volumes/persistent/expand.ts",
+    text: "new Set([STATUS.INVALID_ARGUMENT, STATUS.OUT_OF_RANGE, STATUS.NOT_FOUND])",
+    replacement: "new Set([STATUS.NOT_FOUND])",
+  },
+  {
+    name: "a claim does not show that its size is refused",
+    file: "src/main/volumes/persistent/expansion-rules.ts",
+    text: "infeasible ? {",
+    replacement: 'infeasible && now === "" ? {',
+  },
+  {
     name: "a CSI volume is used before it is attached",
     file: "src/main/volumes/csi/attach.ts",
     text: "if (problem === undefined) return",

@@ -1,10 +1,10 @@
 // A CSI volume is expanded on the node once its claim asks for it, while it is staged and published. It is never made
-// smaller, nor expanded again to a size that it has.
+// smaller, nor expanded again to a size that it has, or that the driver has refused. The claim shows a refusal.
 
 import { kernel } from "../kernel/kernel.js";
-import { bytesOf } from "../world/claim-growth.js";
-import { CLAIMS, volumeOf } from "../world/csi-plugin.js";
-import type { Invariant } from "./invariant.js";
+import { bytesOf, INFEASIBLE, type ClaimGrowth } from "../world/claim-growth.js";
+import { CLAIMS, volumeOf, type CsiPlugin } from "../world/csi-plugin.js";
+import type { Broken, Invariant } from "./invariant.js";
 
 /** A fault ends at the latest so long after it began; an answer that was lost, or a kill, may need a second call. */
 const FAULT_MS = 61_000;
@@ -14,8 +14,15 @@ export const volumesGrow: Invariant = {
   promisedBy: "docs/adr/0027-persistent-volumes.md",
   watch({ csi, facts, growth }, broken) {
     if (csi === undefined || growth === undefined) return undefined;
-    /** Size and moment of the last expansion, by volume. */
+    /** Size and moment of the last expansion, and of the last refusal, by volume. */
     const last = new Map<string, { bytes: bigint; atMs: number }>();
+    const refused = new Map<string, { bytes: bigint; atMs: number }>();
+    csi.onRefuse.add(({ volume, bytes }) => {
+      const before = refused.get(volume);
+      refused.set(volume, { bytes, atMs: kernel.monotonic });
+      if (before?.bytes === bytes && facts.lastFaultAt < before.atMs - FAULT_MS)
+        broken(`${volume} is to have ${bytes} bytes again, which the driver has refused`);
+    });
     csi.onExpand.add(({ volume, bytes, path }) => {
       const claim = CLAIMS.find((one) => volumeOf(one) === volume) ?? "";
       if (!csi.staged.has(volume)) broken(`${volume} is expanded and not staged`);
@@ -33,6 +40,10 @@ export const volumesGrow: Invariant = {
       for (const claim of CLAIMS) {
         const volume = volumeOf(claim);
         if (!csi.staged.has(volume)) continue;
+        if (csi.refused.get(volume)?.bytes === growth.sizeOf(claim)) {
+          checkRefused(claim, csi, growth, broken);
+          continue;
+        }
         const wanted = growth.wantedOf(claim);
         const { capacity, allocatedResourceStatuses, conditions = [] } = growth.statusOf(claim);
         if (csi.sizes.get(volume) !== wanted) broken(`${volume} has ${csi.sizes.get(volume)} bytes, not ${wanted}`);
@@ -45,3 +56,13 @@ export const volumesGrow: Invariant = {
     };
   },
 };
+
+function checkRefused(claim: string, csi: CsiPlugin, growth: ClaimGrowth, broken: Broken): void {
+  const { capacity, allocatedResourceStatuses, conditions = [] } = growth.statusOf(claim);
+  const size = csi.sizes.get(volumeOf(claim));
+  if (bytesOf(capacity?.storage) !== size)
+    broken(`${claim} shows ${capacity?.storage}, and its volume has ${size} bytes`);
+  const { storage } = allocatedResourceStatuses ?? {};
+  if (storage !== INFEASIBLE) broken(`the driver refuses the size of ${claim}, which shows ${storage}`);
+  if (!conditions.some(({ type }) => type === "NodeResizeError")) broken(`${claim} has no condition of the refusal`);
+}

@@ -31,6 +31,7 @@ import { OwnInodes } from "./own-inodes.js";
 import { OwnMemory } from "./own-memory.js";
 import { OwnPorts } from "./own-ports.js";
 import { OwnProcesses } from "./own-processes.js";
+import { OwnRefusals } from "./own-refusals.js";
 import { OwnResourceClaims } from "./own-resource-claims.js";
 import { OwnShutdowns } from "./own-shutdowns.js";
 import { OwnUse } from "./own-use.js";
@@ -171,6 +172,7 @@ export function planOf(
   const health = node.reportsHealth === true ? new OwnHealth(random.stream("own health")) : undefined;
   const growth = node.expands === true ? new OwnGrowth(random.stream("own growth")) : undefined;
   const configs = node.configs === undefined ? undefined : new OwnConfigs(random.stream("own configs"));
+  const refusals = node.refusesSizes === true ? new OwnRefusals(random.stream("own refusals")) : undefined;
   const images = node.hasPrivateImages === true ? new OwnImages(random.stream("own images")) : undefined;
   const accounts = node.accounts === undefined ? undefined : new OwnAccounts(random.stream("own accounts"));
   const use = node.isShortOfMemory === true ? new OwnUse(random.stream("own use"), node) : undefined;
@@ -247,7 +249,7 @@ export function planOf(
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));
-    for (const one of [health, growth, configs, full, inodes])
+    for (const one of [health, growth, refusals, configs, full, inodes])
       for (const [at, action] of one?.events(begin, until, begin + ROUND_MS) ?? []) add(at, action);
     for (const [at, action] of shutdowns?.events(begin, until, faults.size > 0) ?? []) shutDown(at, action);
     add(until, { do: "calm" });

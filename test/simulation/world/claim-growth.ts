@@ -1,17 +1,25 @@
 // Users who ask for larger volumes, and the resize controller of the simulated cluster: it grows the volume some time
 // later, and hands the claim over to the node, which grows the file system.
-// Invariant: a volume grows again only when the node is done with the growth before.
+// Invariant: a volume grows again only when the node is done with the growth before, or cannot do it.
 
 import { kernel } from "../kernel/kernel.js";
 import type { SimulatedApi } from "./api.js";
-import { volumeOf } from "./csi-plugin.js";
+import { volumeOf, type CsiPlugin } from "./csi-plugin.js";
 
 /** The request of a user: no fault of the node. */
-export type ClaimChange = { do: "claim-grows"; claim: string; gibibytes: number };
+export interface ClaimChange {
+  do: "claim-grows";
+  claim: string;
+  gibibytes: number;
+  /** The node's driver refuses the size with this code; absent: it does not. */
+  refusal?: number;
+}
 
 const CLAIMS = "persistentvolumeclaims";
 const VOLUMES = "persistentvolumes";
 const GIBIBYTE = 1024n ** 3n;
+/** The node has tried, and will not again. */
+export const INFEASIBLE = "NodeResizeInfeasible";
 const MOST_LATE_MS = 20_000;
 const AGAIN_MS = 5000;
 
@@ -22,13 +30,18 @@ export interface Growing {
 }
 
 export class ClaimGrowth {
-  constructor(private readonly api: SimulatedApi) {}
+  constructor(
+    private readonly api: SimulatedApi,
+    private readonly csi: Pick<CsiPlugin, "refused">,
+  ) {}
 
   /** By so many GiB. */
-  perform({ claim, gibibytes }: ClaimChange): void {
+  perform({ claim, gibibytes, refusal }: ClaimChange): void {
     const { store } = this.api;
     const before = this.wantedOf(claim);
-    const storage = textOf(before + BigInt(gibibytes) * GIBIBYTE);
+    const bytes = before + BigInt(gibibytes) * GIBIBYTE;
+    const storage = textOf(bytes);
+    if (refusal !== undefined) this.csi.refused.set(volumeOf(claim), { bytes, code: refusal });
     const object = store.get(CLAIMS, "default", claim);
     store.put(CLAIMS, {
       metadata: { name: claim, namespace: "default" },
@@ -60,7 +73,8 @@ export class ClaimGrowth {
     const wanted = this.wantedOf(claim);
     if (wanted <= this.sizeOf(claim)) return;
     const { allocatedResourceStatuses, conditions = [] } = this.statusOf(claim);
-    if (allocatedResourceStatuses?.storage !== undefined) {
+    const state = allocatedResourceStatuses?.storage;
+    if (state !== undefined && state !== INFEASIBLE) {
       kernel.after(kernel.world, AGAIN_MS, () => this.grow(claim));
       return;
     }

@@ -9,7 +9,7 @@ import { disk } from "../disk/machine-disk.js";
 import type { GrpcServer } from "../modules/grpc-client.js";
 import { NODE_NAME, type SimulatedApi } from "./api.js";
 import { ROOT } from "./machine-files.js";
-import { PluginProcess, type ProcessFault } from "./plugin-process.js";
+import { PluginProcess, RefusedError, type ProcessFault } from "./plugin-process.js";
 import { plugins } from "./plugin-sockets.js";
 
 export const CSI_DRIVER = "csi.example.com";
@@ -47,6 +47,10 @@ export class CsiPlugin {
   readonly sizes = new Map<string, bigint>(CLAIMS.map((claim) => [volumeOf(claim), 1024n ** 3n]));
   /** Hears of each expansion before it takes effect. */
   readonly onExpand = new Set<(expansion: Expansion) => void>();
+  /** The size that a volume cannot have on this node, and the code of the answer. */
+  readonly refused = new Map<string, { bytes: bigint; code: number }>();
+  /** Hears of each expansion that is refused. */
+  readonly onRefuse = new Set<(expansion: Expansion) => void>();
   /** Hears of each volume before it is staged. */
   readonly onStage = new Set<(volume: string) => void>();
   /** Hears of each target before it is unpublished. */
@@ -187,6 +191,11 @@ export class CsiPlugin {
   }
 
   private expand(expansion: Expansion): void {
+    const refusal = this.refused.get(expansion.volume);
+    if (refusal?.bytes === expansion.bytes) {
+      for (const listener of this.onRefuse) listener(expansion);
+      throw new RefusedError(refusal.code);
+    }
     for (const listener of this.onExpand) listener(expansion);
     this.sizes.set(expansion.volume, expansion.bytes);
   }

@@ -39,6 +39,8 @@ export interface NodeShape {
   prefers?: true;
   /** Users ask for larger CSI volumes. */
   expands?: true;
+  /** The CSI driver refuses some of the sizes. */
+  refusesSizes?: true;
   /** The CSI driver's volumes are attached to the node before their use. */
   attaches?: true;
   /** Some images need credentials: a provider has those of some, a secret those of others. */
@@ -228,6 +230,7 @@ function withMore(plain: NodeShape, random: Random): NodeShape {
     more.accounts = accounts.pick(["ServiceAccount", "Token"] as const);
   if (plain.hasDra === true && random.stream("health of devices").chance(MORE_SHARE)) more.reportsHealth = true;
   if (plain.hasCsi && random.stream("expansions").chance(MORE_SHARE)) more.expands = true;
+  if (more.expands === true && random.stream("refused sizes").chance(MORE_SHARE)) more.refusesSizes = true;
   if (plain.devices > 0 && random.stream("preferred devices").chance(MORE_SHARE)) more.prefers = true;
   return Object.keys(more).length > 0 ? { ...plain, ...more } : plain;
 }

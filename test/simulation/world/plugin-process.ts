@@ -13,6 +13,14 @@ export type ProcessFault<Plugin extends string> =
   /** A part of the calls fails; "after": they took effect. */
   | { do: `${Plugin}-fails`; share: number; when: "before" | "after"; ms: number };
 
+/** The plugin's own answer to a call: the caller gets its code. */
+export class RefusedError extends Error {
+  override readonly name = "RefusedError";
+  constructor(readonly code: number) {
+    super(`the driver refuses with code ${code}`);
+  }
+}
+
 interface Failing {
   share: number;
   when: "before" | "after";
@@ -89,7 +97,7 @@ export class PluginProcess {
       if (fails) reply.failed(UNAVAILABLE);
       else reply.message(answer);
     } catch (error) {
-      reply.failed({ code: 13, details: String(error) });
+      reply.failed({ code: error instanceof RefusedError ? error.code : 13, details: String(error) });
     }
   }
 }

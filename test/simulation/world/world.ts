@@ -130,7 +130,7 @@ export class World {
     servePods(this.runtime);
     const [attachRequired, expands] = [node.attaches === true, node.expands === true];
     if (node.hasCsi) this.csi = new CsiPlugin(this.api, { attachRequired, expands });
-    if (expands) this.growth = new ClaimGrowth(this.api);
+    if (expands && this.csi !== undefined) this.growth = new ClaimGrowth(this.api, this.csi);
     if (node.attaches === true) this.attachments = new AttachController(this.api);
     if (node.hasDra === true) {
       const driver = new DraPlugin(this.api, node.reportsHealth === true);
