@@ -1,9 +1,10 @@
 // What the store does on the disk, one method for each step after which a machine may lose power.
 
-import { mkdir, open, readdir, rm } from "node:fs/promises";
+import { open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { atomicWrite, isTemporaryName } from "../../../shared/io/fs/atomic-write.js";
+import { makeFolder } from "../../../shared/io/fs/make-folder.js";
 import { readRegularText } from "../../../shared/io/fs/regular-file.js";
 import { STATE_LIMIT } from "../../../shared/io/fs/state-file.js";
 
@@ -42,7 +43,7 @@ export const nodeDisk: Disk = {
     }
   },
   async files(folder) {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder, 0o700);
     const found: string[] = [];
     for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name);
