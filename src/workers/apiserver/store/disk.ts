@@ -1,12 +1,13 @@
 // What the store does on the disk, one method for each step after which a machine may lose power.
 
 import { open, readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { atomicWrite, isTemporaryName } from "../../../shared/io/fs/atomic-write.js";
 import { makeFolder } from "../../../shared/io/fs/make-folder.js";
 import { readRegularText } from "../../../shared/io/fs/regular-file.js";
 import { STATE_LIMIT } from "../../../shared/io/fs/state-file.js";
+import { syncFolder } from "../../../shared/io/fs/sync-folder.js";
 
 /** What the log needs of an open file. */
 export interface Appendable {
@@ -23,6 +24,7 @@ export interface Disk {
   open(path: string): Promise<Appendable>;
   /** Puts a file in place whole and synced, or not at all. */
   replace(path: string, text: string, mode: number): Promise<void>;
+  /** Resolves when a loss of power does not bring the file back. */
   remove(path: string): Promise<void>;
   /** undefined: there is no such file. */
   read(path: string): Promise<string | undefined>;
@@ -33,7 +35,13 @@ export interface Disk {
 export const nodeDisk: Disk = {
   open: (path) => open(path, "a", 0o600),
   replace: (path, text, mode) => atomicWrite(path, text, { mode }),
-  remove: (path) => rm(path, { force: true }),
+  async remove(path) {
+    await rm(path, { force: true });
+    // Also of a file that was gone: its removal by hand, or before a sync that failed, is not on the disk.
+    await syncFolder(dirname(path)).catch((error: unknown) => {
+      if (errorCode(error) !== "ENOENT") throw error;
+    });
+  },
   async read(path) {
     try {
       return await readRegularText(path, STATE_LIMIT);
