@@ -234,6 +234,24 @@ describe("the store", () => {
     await again.close();
   });
 
+  test("a file that is edited after a crash gets a version that no fleeting change had", async () => {
+    const directory = await folder();
+    const disk = new CutDisk(1e9);
+    const store = await open(directory, disk);
+    await put(store, map("edited", "1"));
+    await put(store, map("beat", "first"));
+    await written(directory, "beat", "first");
+    for (let at = 0; at < 5; at++) await beat(store, `${at}`);
+    await disk.end();
+    await writeFile(file(directory, "edited"), JSON.stringify(map("edited", "by hand")));
+    const again = await open(directory);
+    equal(valueOf(again, "edited"), "by hand");
+    const version = Number(again.get(MAPS, "default/edited")?.metadata.resourceVersion);
+    ok(version > store.revision, `${version} is that of a fleeting change, the last one is ${store.revision}`);
+    ok(again.revision > version);
+    await again.close();
+  });
+
   test("a change that throws changes nothing, and its neighbours are made", async () => {
     const store = await open(await folder());
     const failing = store.change((tx) => {

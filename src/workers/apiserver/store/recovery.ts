@@ -16,17 +16,20 @@ export interface RecoveryDeps {
   /** Those with files. */
   readonly resources: readonly Resource[];
   readonly log: Pick<Logger, "warn">;
+  /** Versions after the last one of the log that clients may have seen: an edited file gets a later one. */
+  readonly unlogged: number;
   /** Gets each object once. */
   take(resource: Resource, object: ApiObject): void;
 }
 
-/** The last revision. Afterwards `files` knows which files are behind. */
+/** The last revision that is taken. Afterwards `files` knows which files are behind. */
 export async function recover(deps: RecoveryDeps): Promise<number> {
   const { journal, files, log } = deps;
   const { checkpoint, entries, damage } = await journal.read();
   if (damage !== undefined) log.warn(`${damage}; the files of objects count from there on`);
   const logged = versionsByPath(entries);
-  const recovery = new Recovery(deps, Math.max(checkpoint.revision, entries.at(-1)?.revision ?? 0));
+  const last = Math.max(checkpoint.revision, entries.at(-1)?.revision ?? 0);
+  const recovery = new Recovery(deps, last + deps.unlogged);
   for (const path of await files.present()) {
     const resource = recovery.resourceOf(path);
     if (resource === undefined || !path.endsWith(".json")) continue;

@@ -216,9 +216,9 @@ export class Store {
       const { namespace, name } = object.metadata;
       this.#tables.set(resource, keyOf(namespace, name), freeze(object), heapBytes(jsonText(object)));
     };
-    const last = await recover({ journal: this.#journal, files: this.files, resources, log, take });
+    const deps = { journal: this.#journal, files: this.files, resources, log, unlogged: MAX_UNLOGGED, take };
     // No watch goes on from before this start: it would miss what was edited meanwhile.
-    this.#revision = last + MAX_UNLOGGED + 1;
+    this.#revision = (await recover(deps)) + 1;
     this.#history = new History(this.#revision);
     await this.#compact();
   }
