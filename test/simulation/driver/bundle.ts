@@ -35,6 +35,10 @@ const OWN_MODULES: ReadonlyMap<string, string> = new Map(
     ["io/os/inotify.ts", "inotify"],
     ["base/turns/shared-read.ts", "shared-read"],
     ["io/os/directory-stream.ts", "directory-stream"],
+    ["thread/guest.ts", "guest"],
+    ["../main/threads/tasks-pool.ts", "tasks-pool"],
+    ["../workers/apiserver/store/store.ts", "object-store"],
+    ["../workers/server/ports/secure-port.ts", "secure-port"],
   ].map(([path = "", name = ""]) => [join(root, "src", "shared", path), name]),
 );
 

@@ -151,10 +151,10 @@ function checkNewest({ configs, files }: World, container: Running, seenMs: numb
 }
 
 /** An object has one watch, which ends a minute after its last pod. */
-function checkWatches({ api, facts, node }: World, broken: Broken): void {
+function checkWatches({ cluster, facts, node }: World, broken: Broken): void {
   const uses = facts.wanted.flatMap(({ shape }) => shape.configs ?? []);
   for (const [kind, name] of CONFIGS) {
-    const watches = api.watches
+    const watches = cluster.watches
       .of(kind)
       .filter((one) => one.namespace === CONFIG_NAMESPACE && one.fieldSelector === `metadata.name=${name}`);
     const isUsed = node.configs === "Watch" && uses.some((use) => use.kind === kind && use.name === name);

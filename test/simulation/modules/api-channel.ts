@@ -2,18 +2,13 @@
 // one exchange at a time between two owners, without bytes of HTTP.
 
 import { Readable, Writable } from "node:stream";
+import type { User } from "../../../src/workers/server/auth/user.js";
 import { kernel } from "../kernel/kernel.js";
 import type { Owner } from "../kernel/owner.js";
-import { machine } from "../world/machine.js";
+import { NODE_NAME } from "../world/api.js";
+import { machine, type Listening, type WireRequest } from "../world/machine.js";
 
-interface WireRequest {
-  method: string;
-  path: string;
-  headers: Record<string, string | string[]>;
-  body: Buffer | undefined;
-}
-
-interface WireResponse {
+export interface WireResponse {
   status: number;
   headers: Record<string, string>;
   body: Readable;
@@ -28,16 +23,15 @@ function broken(): Error {
   return Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
 }
 
-async function* chunksOf(body: Buffer | undefined): AsyncGenerator<Buffer> {
-  if (body !== undefined) yield await Promise.resolve(body);
-}
-
 /** The server's end of a response. Chunks arrive at the client in order, some time later. */
-class Response extends Writable {
+export class Response extends Writable {
   private last = 0;
   private status = 200;
   private fields: Record<string, string> = {};
   private isHeaded = false;
+  /** Gets a body when it is whole. */
+  onWhole: ((status: number, body: string) => void) | undefined;
+  private readonly parts: Buffer[] = [];
 
   constructor(
     private readonly client: {
@@ -48,6 +42,9 @@ class Response extends Writable {
   ) {
     super({ decodeStrings: true });
     this.on("error", () => undefined);
+  }
+  get headersSent(): boolean {
+    return this.isHeaded;
   }
   writeHead(status: number, headers: Record<string, string> = {}): this {
     this.status = status;
@@ -63,17 +60,24 @@ class Response extends Writable {
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.flushHeaders();
     const bytes = Buffer.from(chunk);
+    if (this.onWhole !== undefined) this.parts.push(bytes);
     this.send(() => this.client.chunk(bytes));
     done();
   }
   override _final(done: () => void): void {
     this.flushHeaders();
+    this.onWhole?.(this.status, Buffer.concat(this.parts).toString());
     this.send(() => this.client.chunk(null));
     done();
   }
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    if (!this.writableFinished) this.send(() => this.client.broken());
+    this.lose();
     done(error);
+  }
+
+  /** The server is gone: the client sees it after what is on its way. */
+  lose(): void {
+    if (!this.writableFinished) this.send(() => this.client.broken());
   }
 
   private send(fn: () => void): void {
@@ -82,7 +86,11 @@ class Response extends Writable {
   }
 }
 
+const NODE: User = { name: `system:node:${NODE_NAME}`, groups: ["system:nodes"] };
+
 export class Channel {
+  /** The user that its certificate names. */
+  protected readonly user: User = NODE;
   private error: Error | undefined;
   private readonly exchanges = new Set<(error: Error) => void>();
 
@@ -99,7 +107,7 @@ export class Channel {
       this.exchanges.add(fail);
       signal.addEventListener("abort", onAbort, { once: true });
       if (signal.aborted) onAbort();
-      else exchange.begin(request);
+      else exchange.begin({ ...request, user: this.user });
     });
   }
   retire(graceMs: number, onEnd: () => void): void {
@@ -117,6 +125,7 @@ export class Channel {
 class Exchange {
   private readonly body = new Readable({ read: () => undefined });
   private response: Response | undefined;
+  private server: Listening | undefined;
   private isOver = false;
   private readonly stopWatching: () => void;
 
@@ -131,15 +140,16 @@ class Exchange {
     this.stopWatching = owner.onDeath(() => this.endServer());
   }
 
-  begin(request: WireRequest): void {
+  begin(request: WireRequest & { user: User }): void {
     kernel.after(kernel.world, way(), () => {
       if (this.isOver || !this.owner.isAlive) return;
-      if (!machine.api.isUp) {
+      const server = machine.api.listening();
+      if (server === undefined) {
         const refused = Object.assign(new Error("connect ECONNREFUSED 10.96.0.1:443"), { code: "ECONNREFUSED" });
         kernel.post(this.owner, () => this.fail(refused));
         return;
       }
-      this.serve(request);
+      this.serve(request, server);
     });
   }
 
@@ -150,24 +160,24 @@ class Exchange {
     this.end();
   }
 
-  private serve({ method, path, headers, body }: WireRequest): void {
+  private serve(request: WireRequest & { user: User }, server: Listening): void {
     const { owner } = this;
-    this.response = new Response({
+    this.server = server;
+    const response = new Response({
       head: (status, fields) => kernel.deliver(owner, () => this.resolve({ status, headers: fields, body: this.body })),
       chunk: (bytes) => kernel.deliver(owner, () => void (this.isOver || this.body.push(bytes))),
       broken: () => kernel.deliver(owner, () => this.fail(broken())),
     });
-    const { response } = this;
-    // A stream of Node for each body would be a tenth of the server's time.
-    const request = {
-      method,
-      url: path,
-      headers,
-      httpVersionMajor: 1,
-      socket: { destroy: () => response.destroy() },
-      [Symbol.asyncIterator]: () => chunksOf(body),
-    };
-    machine.api.handle(request as never, response as never, { getPeerCertificate: () => ({}) });
+    this.response = response;
+    if (server.owner === kernel.world) {
+      server.handle(request, response);
+      return;
+    }
+    const forget = server.owner.onDeath(() => response.lose());
+    response.once("close", forget);
+    kernel.post(server.owner, () => {
+      if (!this.isOver) server.handle(request, response);
+    });
   }
 
   private end(): void {
@@ -180,7 +190,7 @@ class Exchange {
 
   private endServer(): void {
     this.isOver = true;
-    const { response } = this;
-    if (response !== undefined) kernel.post(kernel.world, () => void response.destroy());
+    const { response, server } = this;
+    if (response !== undefined && server !== undefined) kernel.post(server.owner, () => void response.destroy());
   }
 }

@@ -12,6 +12,11 @@ import { openFlags } from "./open-flags.js";
 
 export type PathLike = string | Buffer | URL;
 export type Encoding = BufferEncoding | { encoding?: BufferEncoding | null; flag?: string } | null | undefined;
+interface ReaddirOptions {
+  withFileTypes?: boolean;
+  /** Only with types. */
+  recursive?: boolean;
+}
 interface WriteOptions {
   mode?: number;
   flag?: string | number;
@@ -74,13 +79,16 @@ export const calls = {
     tree.makeDirectory(path, 0o700);
     return path;
   },
-  readdir: (path: PathLike, options?: { withFileTypes?: boolean } | string): string[] | Dirent[] => {
+  readdir: (path: PathLike, options?: ReaddirOptions | string): string[] | Dirent[] => {
     const folder = textOf(path);
     const inode = tree.lookUp(folder, "scandir");
     if (inode.kind !== "directory") throw new SystemError("ENOTDIR", "scandir", folder);
-    const withTypes = typeof options === "object" && options.withFileTypes === true;
-    if (!withTypes) return [...inode.entries.keys()];
-    return [...inode.entries].map(([name, entry]) => direntOf(name, folder, entry));
+    const { withFileTypes = false, recursive = false } = typeof options === "object" ? options : {};
+    if (!withFileTypes) return [...inode.entries.keys()];
+    const entries = [...inode.entries].map(([name, entry]) => direntOf(name, folder, entry));
+    if (!recursive) return entries;
+    const below = entries.filter((one) => one.isDirectory()).map(({ name }) => `${folder}/${name}`);
+    return [...entries, ...below.flatMap((one) => calls.readdir(one, options) as Dirent[])];
   },
   stat: (path: PathLike, options?: { bigint?: boolean }): Stats | BigIntStats => {
     const inode = tree.lookUp(textOf(path), "stat");

@@ -23,10 +23,11 @@ export class MessagePort extends EventEmitter {
   private isClosed = false;
   private readonly waiting: unknown[] = [];
 
-  postMessage(message: unknown): void {
+  /** Ports of the list are handed over. */
+  postMessage(message: unknown, transfer: readonly unknown[] = []): void {
     const { peer } = this;
     if (this.isClosed || peer === undefined) return;
-    peer.take(copyOf(message));
+    peer.take(transfer.some((one) => one instanceof MessagePort) ? copyWithPorts(message) : copyOf(message));
   }
   override on(event: string, listener: (...values: unknown[]) => void): this {
     super.on(event, listener);
@@ -62,6 +63,13 @@ export class MessagePort extends EventEmitter {
         if (!this.isClosed) this.emit("message", message);
       });
   }
+}
+
+function copyWithPorts(message: unknown): unknown {
+  if (typeof message !== "object" || message === null || message instanceof MessagePort) return message;
+  if (Array.isArray(message)) return message.map(copyWithPorts);
+  if (Object.getPrototypeOf(message) !== Object.prototype) return structuredClone(message);
+  return Object.fromEntries(Object.entries(message).map(([name, value]) => [name, copyWithPorts(value)]));
 }
 
 export class MessageChannel {

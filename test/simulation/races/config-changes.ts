@@ -41,14 +41,14 @@ export const objectsOutliveTheirPod: Race = {
     [10 * SECOND, { do: "create", shape: pod }],
     [60 * SECOND, { do: "delete", name: "reader", graceSeconds: 1 }],
   ],
-  watch({ api }, broken) {
+  watch({ api, cluster }, broken) {
     let most = 0;
     api.onPod(({ type }) => {
-      if (type !== "DELETED") most = Math.max(most, api.watches.of("configmaps").length);
+      if (type !== "DELETED") most = Math.max(most, cluster.watches.of("configmaps").length);
     });
     // Before the server ends them by their time: it allows a node no watch of an object that no pod has.
     kernel.after(kernel.world, 200 * SECOND, () => {
-      const left = [...api.watches.of("configmaps"), ...api.watches.of("secrets")];
+      const left = [...cluster.watches.of("configmaps"), ...cluster.watches.of("secrets")];
       if (left.length > 0) broken(`${left.length} objects of the removed pod are watched`, "reader");
     });
     return () => {

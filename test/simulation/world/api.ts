@@ -9,14 +9,13 @@ import { Faults } from "../../fake-api/faults.js";
 import { deleteObject } from "../../fake-api/registry/delete.js";
 import { updateObject } from "../../fake-api/registry/update.js";
 import { resourceNamed } from "../../fake-api/resources.js";
-import type { ApiRequest } from "../../fake-api/server/body.js";
 import { Dispatcher } from "../../fake-api/server/dispatcher.js";
-import type { ApiResponse } from "../../fake-api/server/reply.js";
 import { Store, type Change } from "../../fake-api/storage/store.js";
 import { StoreView } from "../../fake-api/store-view.js";
 import { Watches } from "../../fake-api/verbs/watch.js";
 import { SYSTEM, type World } from "../../fake-api/world.js";
 import { kernel } from "../kernel/kernel.js";
+import type { Listening } from "./machine.js";
 
 /** Without TLS the kubelet sends no credentials; the only client is the node. */
 const TOKEN = "token-of-the-node";
@@ -27,7 +26,11 @@ const ASK_AUDIENCE = "request-serviceaccounts-token-audience";
 const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
 /** Requests and limits. */
-type Resources = Readonly<Record<string, Readonly<Record<string, string>>>>;
+export type Resources = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+async function* chunksOf(body: Buffer | undefined): AsyncGenerator<Buffer> {
+  if (body !== undefined) yield await Promise.resolve(body);
+}
 
 /** Devices stay as they are. */
 function merged(had: Resources, given: Resources): Resources {
@@ -120,11 +123,23 @@ export class SimulatedApi {
     return token;
   }
 
-  /** Runs as the world. */
-  handle(request: ApiRequest, response: ApiResponse, socket: object): void {
-    request.headers.authorization = `Bearer ${TOKEN}`;
-    this.dispatcher.handle(request, response, socket as never).catch(() => undefined);
+  listening(): Listening | undefined {
+    return this.isUp ? { owner: kernel.world, handle: this.handle } : undefined;
   }
+
+  private readonly handle: Listening["handle"] = ({ method, path, headers, body }, response) => {
+    // A stream of Node for each body would be a tenth of the server's time.
+    const request = {
+      method,
+      url: path,
+      headers: { ...headers, authorization: `Bearer ${TOKEN}` },
+      httpVersionMajor: 1,
+      socket: { destroy: () => response.destroy() },
+      [Symbol.asyncIterator]: () => chunksOf(body),
+    };
+    const socket = { getPeerCertificate: () => ({}) };
+    this.dispatcher.handle(request as never, response as never, socket as never).catch(() => undefined);
+  };
 
   /** Watches break and connections are refused for `ms`. */
   goAway(ms: number): void {

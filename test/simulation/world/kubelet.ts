@@ -6,6 +6,7 @@ import { buildAgent, type RunningAgent } from "../../../src/main/kubelet/agent.j
 import { nodeSettingsOf } from "../../../src/main/kubelet/node-settings.js";
 import { nodeConfigFiles, servingFiles } from "../../../src/main/node/certificates/certificate-files.js";
 import { directoriesOf, makeDirectories } from "../../../src/main/process/directories.js";
+import { startOwnApi, withOwnApi } from "../../../src/main/process/own-api.js";
 import { NodeThreads } from "../../../src/main/threads/node-threads.js";
 import { systemClock } from "../../../src/shared/base/clock/clock.js";
 import type { Logger } from "../../../src/shared/telemetry/log/logger.js";
@@ -88,7 +89,10 @@ export class Kubelet {
   private async start(): Promise<void> {
     const { log } = this;
     const clock = systemClock;
-    const settings = await settingsOf(this.node);
+    const given = await settingsOf(this.node);
+    // As node-life.ts. The admin socket would be a real one: its path is given, and nothing listens there.
+    const own = this.node.hasOwnApi === true ? await withOwnApi(given, clock, log) : undefined;
+    const settings: Settings = own === undefined ? given : { ...own, adminSocket: "none" };
     const directories = directoriesOf(settings.rootDir, settings.containerLogs.podLogsDir, CONTAINER_LOGS);
     await makeDirectories(directories);
     const registry = new ThreadRegistry("main");
@@ -109,6 +113,7 @@ export class Kubelet {
       setVerbosity: () => undefined,
       onGiveUp: (error) => giveUp(error.message),
     });
+    if (own !== undefined) startOwnApi(own, threads, clock, log);
     this.agent = await buildAgent({
       settings: await nodeSettingsOf(settings, NODE_NAME, directories.containerLogs),
       threads,
@@ -138,15 +143,17 @@ const FIELDS: Readonly<Record<string, unknown>> = {
   healthzPort: 0,
 };
 
-async function settingsOf({ cpus, fields, hasPrivateImages }: NodeShape): Promise<Settings> {
+const OWN_API_FLAGS = ["--api-server-port=6443"];
+const CLUSTER_FLAGS = [`--kubeconfig=${KUBECONFIG}`, "--admin-socket=none"];
+
+async function settingsOf({ cpus, fields, hasPrivateImages, hasOwnApi }: NodeShape): Promise<Settings> {
   const lines = Object.entries({ ...FIELDS, ...fields }).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`);
   const request = await loadSettings(
     [
       `--config=${CONFIG_FILE}`,
       `--root-dir=${ROOT}`,
       `--cert-dir=${ROOT}/pki`,
-      `--kubeconfig=${KUBECONFIG}`,
-      "--admin-socket=none",
+      ...(hasOwnApi === true ? OWN_API_FLAGS : CLUSTER_FLAGS),
       `--hostname-override=${NODE_NAME}`,
       ...(hasPrivateImages === true ? PROVIDER_FLAGS : []),
     ],

@@ -1,13 +1,33 @@
 // The parts of the simulated machine that replaced modules reach: made before the agent starts.
 
-import type { SimulatedApi } from "./api.js";
+import type { User } from "../../../src/workers/server/auth/user.js";
+import type { Owner } from "../kernel/owner.js";
+import type { Response } from "../modules/api-channel.js";
+import type { OwnApi } from "./own-api.js";
 import type { SimulatedRuntime } from "./runtime.js";
+
+export interface WireRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string | string[]>;
+  body: Buffer | undefined;
+}
+
+/** An API server that accepts requests. */
+export interface Listening {
+  /** Runs the server. */
+  owner: Owner;
+  handle(request: WireRequest & { user: User }, response: Response): void;
+}
 
 interface Machine {
   /** CPUs that Node counts. */
   cpus: number;
   runtime: SimulatedRuntime;
-  api: SimulatedApi;
+  /** The API server that the kubelet connects to. */
+  api: { listening(): Listening | undefined };
+  /** Undefined: that is the server of a cluster. */
+  ownApi: OwnApi | undefined;
 }
 
 /** Filled by the run (world/world.ts). */

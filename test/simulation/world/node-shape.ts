@@ -65,6 +65,8 @@ export interface NodeShape {
   isShortOfPids?: true;
   /** Pods are ended in order when the machine shuts down: how, lowest priority first. */
   shutdown?: readonly ShutdownGroup[];
+  /** It belongs to no cluster: the kubelet serves the Kubernetes API itself. */
+  hasOwnApi?: true;
   /** Fields of KubeletConfiguration. */
   fields: Readonly<Record<string, unknown>>;
 }
@@ -113,6 +115,8 @@ const CSI_SHARE = 0.3;
 const DRA_SHARE = 0.3;
 const IMAGES_SHARE = 0.3;
 const CONFIGS_SHARE = 0.3;
+/** Part of the nodes without drivers and private images. */
+const OWN_API_SHARE = 0.4;
 /** Part of the nodes with a plugin that does more. */
 const MORE_SHARE = 0.5;
 /** Part of the nodes whose pods have cgroups. */
@@ -191,6 +195,10 @@ export function nodeShape(random: Random): NodeShape {
   const more = withMore(withImages, random);
   const all = configs.chance(CONFIGS_SHARE) ? withConfigs(more, configs.pick(STRATEGIES)) : more;
   const complete = withShortages(all, random);
+  // What else the simulation has needs kinds of a cluster.
+  const { hasCsi, hasDra, configs: strategy, writersGrow } = complete;
+  const needsCluster = [hasCsi, hasDra, hasPrivateImages, strategy, writersGrow].some(Boolean);
+  if (!needsCluster && random.stream("own API").chance(OWN_API_SHARE)) return { ...complete, hasOwnApi: true };
   const shutdown = random.stream("node shutdown");
   if (!shutdown.chance(SHUTDOWN_SHARE)) return complete;
   if (shutdown.chance(0.5)) return withShutdownPeriods(complete, ...shutdown.pick(PERIODS));

@@ -11,6 +11,15 @@ import { LAUNCHES } from "../../support/one-thread/workers.js";
 import { kernel } from "../kernel/kernel.js";
 import { Owner } from "../kernel/owner.js";
 
+const hosts = new WeakMap<Owner, WorkerHost>();
+
+/** What a worker in this thread has of it. */
+export function hostOf(thread: Owner): WorkerHost {
+  const host = hosts.get(thread);
+  if (host === undefined) throw new Error(`${thread.name} is no thread`);
+  return host;
+}
+
 interface Running {
   owner: Owner;
   exit(code: number): void;
@@ -71,6 +80,7 @@ export class SimulatedThreads {
       log: this.log,
       clock: this.clock,
     };
+    hosts.set(owner, host);
     const init: unknown = copyOf(data.init);
     kernel.post(owner, () => LAUNCHES[data.name as WorkerName]({ ...data, init }, host));
     return {

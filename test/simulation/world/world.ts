@@ -6,11 +6,13 @@ import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
 import type { Random } from "../kernel/random.js";
 import type { Trace } from "../kernel/trace.js";
+import { ENDS_OF_KUBELET, NO_FAULTS, SHORTAGES, SHUTDOWNS } from "../plan/action-kinds.js";
 import type { Action, PlannedEvent } from "../plan/events.js";
-import { NODE_NAME, SimulatedApi } from "./api.js";
+import { SimulatedApi } from "./api.js";
 import { AttachController } from "./attach-controller.js";
 import { ClaimController } from "./claim-controller.js";
 import { ClaimGrowth } from "./claim-growth.js";
+import type { ClusterView } from "./cluster-view.js";
 import { ConfigObjects } from "./config-objects.js";
 import { ContainerCgroups } from "./container-cgroups.js";
 import { ContainerFiles } from "./container-files.js";
@@ -26,7 +28,9 @@ import { machine } from "./machine.js";
 import { MemoryUse } from "./memory-use.js";
 import { isShort, type NodeShape } from "./node-shape.js";
 import { rewriteRecords } from "./other-release.js";
+import { OwnApiUsers } from "./own-api-users.js";
 import { PodChanges } from "./pod-changes.js";
+import { ClusterPods } from "./pod-clients.js";
 import { AllFacts } from "./pod-facts.js";
 import { servePods } from "./pod-servers.js";
 import { makePriorities } from "./priorities.js";
@@ -40,29 +44,6 @@ import { Signals } from "./signals.js";
 /** Most calls of the runtime take less. */
 const LONGEST_CALL_MS = 4;
 
-const NO_FAULTS: ReadonlySet<Action["do"]> = new Set([
-  "create",
-  "edit",
-  "resize",
-  "delete",
-  "delete-by-force",
-  "delete-mirror",
-  "aim",
-  "claim-grows",
-  "config-changes",
-  "config-removed",
-  "health-changes",
-  "health-quiet",
-  "health-streams-end",
-  "calm",
-  "check",
-  "images-pulled",
-]);
-/** What they disturb is noted by themselves. */
-const SHUTDOWNS: ReadonlySet<Action["do"]> = new Set(["shutdown"]);
-const SHORTAGES: ReadonlySet<Action["do"]> = new Set(["memory-short", "disk-short", "disk-full", "pids-short"]);
-const ENDS_OF_KUBELET: ReadonlySet<Action["do"]> = new Set(["kill", "restart", "upgrade"]);
-
 export interface LogLine {
   level: number;
   msg: string;
@@ -74,13 +55,15 @@ export interface LogLine {
 export class World {
   readonly facts = new AllFacts();
   readonly runtime: SimulatedRuntime;
-  readonly api: SimulatedApi;
+  readonly api: ClusterView;
   readonly onLog = new Set<(line: LogLine) => void>();
   /** Hears of each event of the plan, before it happens. */
   readonly onEvent = new Set<(action: Action) => void>();
   /** Hears of each fault, before it happens. */
   readonly onFault = new Set<(kind: Action["do"]) => void>();
   readonly onGaveUp = new Set<(reason: string) => void>();
+  /** Undefined: the node belongs to a cluster. */
+  readonly own: OwnApiUsers | undefined;
   /** Undefined: pods have no cgroups. */
   readonly cgroups: ContainerCgroups | undefined;
   /** Undefined: the node runs short of nothing. */
@@ -111,6 +94,8 @@ export class World {
   readonly shutdowns: Shutdowns | undefined;
   /** Undefined: the node has no device plugin. */
   readonly plugin: DevicePlugin | undefined;
+  /** What the API server of a cluster does; a node without one has the agent's own. */
+  readonly cluster = new SimulatedApi();
   private readonly losses: Losses;
   private readonly changes: PodChanges;
   /** Faults that wait for their call. */
@@ -125,31 +110,35 @@ export class World {
     disk.seed(random.stream("disk"));
     machine.cpus = node.cpus;
     makeMachineFiles(node);
-    this.api = machine.api = new SimulatedApi();
+    const { cluster } = this;
+    if (node.hasOwnApi === true) this.own = new OwnApiUsers(trace);
+    this.api = this.own?.api ?? cluster;
+    machine.api = this.own?.api ?? cluster;
+    machine.ownApi = this.own?.api;
     this.runtime = machine.runtime = new SimulatedRuntime({ events: random.stream("shape").chance(0.5) });
     servePods(this.runtime);
     const [attachRequired, expands] = [node.attaches === true, node.expands === true];
-    if (node.hasCsi) this.csi = new CsiPlugin(this.api, { attachRequired, expands });
-    if (expands && this.csi !== undefined) this.growth = new ClaimGrowth(this.api, this.csi);
-    if (node.attaches === true) this.attachments = new AttachController(this.api);
+    if (node.hasCsi) this.csi = new CsiPlugin(cluster, { attachRequired, expands });
+    if (expands && this.csi !== undefined) this.growth = new ClaimGrowth(cluster, this.csi);
+    if (node.attaches === true) this.attachments = new AttachController(cluster);
     if (node.hasDra === true) {
-      const driver = new DraPlugin(this.api, node.reportsHealth === true);
-      this.dra = { driver, claims: new ClaimController(this.api) };
+      const driver = new DraPlugin(cluster, node.reportsHealth === true);
+      this.dra = { driver, claims: new ClaimController(cluster) };
       driver.onEffect.add((verb, claims) => {
         trace.add(`dra ${verb} ${claims.join(" ")}`);
         this.onCall(verb);
       });
     }
     const providers = node.accounts === undefined ? [] : [accountProvider(node.accounts)];
-    if (node.hasPrivateImages === true) this.registries = new PrivateRegistries(this.api, this.runtime, providers);
-    if (node.accounts !== undefined) this.accounts = new ServiceAccounts(this.api, this.runtime);
+    if (node.hasPrivateImages === true) this.registries = new PrivateRegistries(cluster, this.runtime, providers);
+    if (node.accounts !== undefined) this.accounts = new ServiceAccounts(cluster, this.runtime);
     this.files = new ContainerFiles(this.runtime);
-    if (node.configs !== undefined) this.configs = new ConfigObjects(this.api);
+    if (node.configs !== undefined) this.configs = new ConfigObjects(cluster);
     if (node.hasPodCgroups) this.cgroups = new ContainerCgroups(this.runtime);
     if (isShort(node)) {
       const signals = (this.signals = new Signals(node));
       if (node.isShortOfMemory === true) this.memory = new MemoryUse(this.runtime, this.facts, signals);
-      if (node.writersGrow === true) makePriorities(this.api);
+      if (node.writersGrow === true) makePriorities(cluster);
       if (node.disks !== undefined) this.disks = new DiskUse(node, this.runtime, this.facts, signals);
       if (node.isShortOfPids === true) this.processes = new ProcessUse(this.runtime, this.facts, signals);
     }
@@ -160,7 +149,7 @@ export class World {
     if (node.devices > 0)
       this.plugin = new DevicePlugin(node.devices, node.layout?.sockets ?? 1, node.prefers === true);
     this.runtime.watchers.add((verb) => this.onCall(verb));
-    this.changes = new PodChanges(this.api, this.runtime, this.facts);
+    this.changes = new PodChanges(this.own?.pods ?? new ClusterPods(cluster), this.runtime, this.facts);
     this.losses = new Losses(this.runtime, this.facts, trace);
     this.life = new KubeletLife({
       ...{ node, facts: this.facts, trace },
@@ -200,7 +189,7 @@ export class World {
   }
 
   private act(action: Action): void {
-    const { api, runtime, facts } = this;
+    const { cluster: api, runtime, facts } = this;
     if (!NO_FAULTS.has(action.do)) {
       facts.lastFaultAt = kernel.monotonic;
       if (!SHORTAGES.has(action.do) && !SHUTDOWNS.has(action.do)) facts.disturbed(kernel.monotonic);
@@ -224,7 +213,7 @@ export class World {
         this.changes.removeByForce(action.name);
         return;
       case "delete-mirror":
-        api.deletePod(`${action.name}-${NODE_NAME}`, action.graceSeconds);
+        this.changes.removeMirror(action.name, action.graceSeconds);
         return;
       case "kill":
         this.life.kill(action.downMs);
@@ -404,7 +393,7 @@ export class World {
 
   private makeShutdowns(): Shutdowns {
     const shutdowns = new Shutdowns({
-      api: this.api,
+      api: this.cluster,
       facts: this.facts,
       trace: this.trace,
       life: () => this.life,
@@ -443,8 +432,8 @@ export class World {
   private calm(): void {
     this.aims = [];
     this.runtime.failpoints.clear();
-    this.api.faults.clear();
-    this.api.isUp = true;
+    this.cluster.faults.clear();
+    this.cluster.isUp = true;
     disk.fault = undefined;
     this.facts.lastFaultAt = this.facts.lastOtherFaultAt = this.facts.lastDisturbedAt = kernel.monotonic;
     this.life.start();

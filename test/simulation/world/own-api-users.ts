@@ -1,0 +1,16 @@
+// A node without a cluster: its API, and the people who use it.
+
+import type { Trace } from "../kernel/trace.js";
+import { OwnApiClient } from "./own-api-client.js";
+import { OwnApi } from "./own-api.js";
+import { OwnPods, type PodClient } from "./pod-clients.js";
+
+export class OwnApiUsers {
+  readonly api = new OwnApi();
+  readonly pods: PodClient;
+
+  constructor(trace: Trace) {
+    const client = new OwnApiClient(trace);
+    this.pods = new OwnPods(client, this.api);
+  }
+}

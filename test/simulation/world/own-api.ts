@@ -1,0 +1,146 @@
+// The API server that a node without a cluster has (docs/without-a-cluster.md), as the world sees it: who listens, what
+// was answered, and what its store holds. The server is the agent's.
+// Invariant: listeners hear of a change before any client. What a crash has kept from being shown, they hear when the
+// next store opens.
+
+import { Readable } from "node:stream";
+import { parseTarget, queryOf } from "../../../src/shared/io/http/target.js";
+import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
+import { requestInfo } from "../../../src/workers/apiserver/objects/request-info.js";
+import type { Resource } from "../../../src/workers/apiserver/objects/resource.js";
+import { resourceAt, resourceNamed, RESOURCES } from "../../../src/workers/apiserver/objects/resources.js";
+import type { Store } from "../../../src/workers/apiserver/store/store.js";
+import { keyOf } from "../../../src/workers/apiserver/store/tables.js";
+import type { User } from "../../../src/workers/server/auth/user.js";
+import type { Gate } from "../../../src/workers/server/ports/secure-port.js";
+import { kernel } from "../kernel/kernel.js";
+import type { Owner } from "../kernel/owner.js";
+import type { Response } from "../modules/api-channel.js";
+import type { ClusterView, ObjectChange } from "./cluster-view.js";
+import type { Listening, WireRequest } from "./machine.js";
+
+/** A response that the server has written whole. */
+export interface Answer {
+  /** "create", "list" */
+  verb: string;
+  resource: Resource;
+  namespace: string;
+  /** "": the request had none. */
+  name: string;
+  status: number;
+  body: Record<string, unknown> & { kind?: string; metadata?: Partial<ApiObject["metadata"]> };
+}
+
+export interface OpenedStore {
+  store: Store;
+  /** As it was when the server before ended. */
+  before: Store | undefined;
+}
+
+export class OwnApi implements ClusterView {
+  readonly store: ClusterView["store"] = {
+    get: (resource, namespace, name) => this.current?.get(resourceNamed(resource), keyOf(namespace, name)),
+    list: (resource, namespace) =>
+      (this.current?.entries(resourceNamed(resource)) ?? [])
+        .map(([, object]) => object)
+        .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace),
+  };
+  /** Hears of each response but those of watches, as it leaves the server. */
+  readonly onAnswer = new Set<(answer: Answer) => void>();
+  /** Hears of each store that opens, before its changes. */
+  readonly onOpen = new Set<(opened: OpenedStore) => void>();
+  /** Hears of each change of any object; `made`: the running server made it, with a version of its own. */
+  readonly onAnyChange = new Set<(resource: Resource, change: ObjectChange, made: boolean) => void>();
+  /** The store of the running server, or of the last one. */
+  current: Store | undefined;
+  private port: Listening | undefined;
+
+  onPod(listener: (change: ObjectChange) => void): void {
+    this.onChange("pods", listener);
+  }
+
+  onChange(resource: string, listener: (change: ObjectChange) => void): void {
+    this.onAnyChange.add(({ key }, change) => {
+      if (key === resource) listener(change);
+    });
+  }
+
+  listening(): Listening | undefined {
+    return this.port?.owner.isAlive === true ? this.port : undefined;
+  }
+
+  /** The agent's port is open. */
+  listen(owner: Owner, { handle }: Gate): void {
+    this.port = { owner, handle: (request, response) => this.serve(handle, request, response) };
+  }
+
+  closed(): void {
+    this.port = undefined;
+  }
+
+  /** The agent has a new store. */
+  opened(store: Store): void {
+    const before = this.current;
+    kernel.as(kernel.world, () => {
+      for (const listener of this.onOpen) listener({ store, before });
+      this.current = store;
+      for (const resource of RESOURCES) this.tellDifferences(resource, before, store);
+    });
+    for (const resource of RESOURCES) {
+      store.subscribe(resource, (change) => kernel.as(kernel.world, () => this.tell(resource, change, true)));
+    }
+  }
+
+  private tell(resource: Resource, change: ObjectChange, made = false): void {
+    for (const listener of this.onAnyChange) listener(resource, change, made);
+  }
+
+  private tellDifferences(resource: Resource, before: Store | undefined, after: Store): void {
+    const old = new Map(before?.entries(resource));
+    for (const [key, object] of after.entries(resource)) {
+      const previous = old.get(key);
+      old.delete(key);
+      if (previous === undefined) this.tell(resource, { type: "ADDED", object });
+      else if (previous.metadata.uid !== object.metadata.uid) {
+        this.tell(resource, { type: "DELETED", object: previous, previous });
+        this.tell(resource, { type: "ADDED", object });
+      } else if (versionOf(previous) !== versionOf(object)) {
+        this.tell(resource, { type: "MODIFIED", object, previous });
+      }
+    }
+    for (const previous of old.values()) this.tell(resource, { type: "DELETED", object: previous, previous });
+  }
+
+  private serve(handle: Gate["handle"], given: WireRequest & { user: User }, response: Response): void {
+    const { method, path, headers, body, user } = given;
+    const target = parseTarget(path, "https");
+    if (target === undefined) throw new Error(`${path} is no target of a request`);
+    const info = requestInfo(method, target, queryOf(target), resourceAt);
+    const { verb, namespace, name, served: resource } = info;
+    if (resource !== undefined && verb !== "watch") {
+      response.onWhole = (status, text) => this.answered({ verb, resource, namespace, name, status }, text);
+    }
+    const parts = {
+      method,
+      url: path,
+      headers,
+      httpVersionMajor: 1,
+      socket: { user, once: () => undefined, destroyed: false },
+    };
+    const request = Object.assign(Readable.from(body === undefined ? [] : [body]), parts);
+    handle(request as never, response as never, { method, target, host: undefined });
+  }
+
+  private answered(about: Omit<Answer, "body">, text: string): void {
+    if (!text.startsWith("{")) return;
+    const body = JSON.parse(text) as Answer["body"];
+    kernel.as(kernel.world, () => {
+      for (const listener of this.onAnswer) listener({ ...about, body });
+    });
+  }
+}
+
+/** 0: it has none. */
+export function versionOf({ metadata }: Pick<ApiObject, "metadata">): number {
+  return Number(metadata.resourceVersion ?? 0);
+}
