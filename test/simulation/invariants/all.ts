@@ -1,5 +1,7 @@
 // The invariants of every run. `converges` forgets removed pods: those after it see wanted ones only.
 
+import { apiChangesSurvive } from "./api-changes-survive.js";
+import { apiVersionsGrow } from "./api-versions-grow.js";
 import { claimsArePrepared } from "./claims-are-prepared.js";
 import { claimsEndWithTheirPods } from "./claims-end-with-their-pods.js";
 import { configsAreProjected } from "./configs-are-projected.js";
@@ -12,7 +14,9 @@ import { evictionsHaveReasons } from "./evictions-have-reasons.js";
 import { exitsAreCounted } from "./exits-are-counted.js";
 import { failedStopsWait } from "./failed-stops-wait.js";
 import { fullDisksAreSurvived } from "./full-disks-are-survived.js";
+import { filesFollowObjects } from "./files-follow-objects.js";
 import { graceIsKept } from "./grace-is-kept.js";
+import { handEditsCount } from "./hand-edits-count.js";
 import { handlesReturn } from "./handles-return.js";
 import { healthIsShown } from "./health-is-shown.js";
 import { healthyRunsOn } from "./healthy-runs-on.js";
@@ -44,8 +48,14 @@ import { unhealthyRestarts } from "./unhealthy-restarts.js";
 import { userIdsAreGivenOnce } from "./user-ids-are-given-once.js";
 import { volumesAreAttached } from "./volumes-are-attached.js";
 import { volumesGrow } from "./volumes-grow.js";
+import { watchesAreComplete } from "./watches-are-complete.js";
 
 export const INVARIANTS: readonly Invariant[] = [
+  apiChangesSurvive,
+  apiVersionsGrow,
+  filesFollowObjects,
+  handEditsCount,
+  watchesAreComplete,
   oneRunningContainer,
   cpusAreGivenOnce,
   sharedContainersMakeRoom,

@@ -20,6 +20,9 @@ export const NO_FAULTS: ReadonlySet<Action["do"]> = new Set([
   "calm",
   "check",
   "images-pulled",
+  "map-set",
+  "map-removed",
+  "file-edited",
 ]);
 /** What they disturb is noted by themselves. */
 export const SHUTDOWNS: ReadonlySet<Action["do"]> = new Set(["shutdown"]);

@@ -11,12 +11,14 @@ import type { DraFault } from "../world/dra-plugin.js";
 import type { MemoryFault } from "../world/memory-use.js";
 import { hasSoftThresholds, PLAIN_NODE, type NodeShape } from "../world/node-shape.js";
 import type { OtherRelease } from "../world/other-release.js";
+import type { MapChange } from "../world/own-api-maps.js";
 import type { ProcessFault } from "../world/process-use.js";
 import type { RegistryFault } from "../world/registry.js";
 import type { AccountFault } from "../world/service-accounts.js";
 import type { ShutdownFault } from "../world/shutdowns.js";
 import { GrpcProbes } from "./grpc-probes.js";
 import { OwnAccounts } from "./own-accounts.js";
+import { OwnApiPlan } from "./own-api.js";
 import { OwnClaims } from "./own-claims.js";
 import { OwnConfigs } from "./own-configs.js";
 import { OwnCpus } from "./own-cpus.js";
@@ -89,6 +91,7 @@ export type Action =
   | HealthChange
   | RegistryFault
   | AccountFault
+  | MapChange
   | MemoryFault
   | DiskFault
   | ProcessFault
@@ -183,6 +186,7 @@ export function planOf(
   const processes = node.isShortOfPids === true ? new OwnProcesses(random.stream("own processes"), node) : undefined;
   const shutdowns = node.shutdown === undefined ? undefined : new OwnShutdowns(random.stream("own shutdowns"), node);
   const newPods = random.stream("pods after shutdowns");
+  const alone = node.hasOwnApi === true ? new OwnApiPlan(random.stream("users of the own API")) : undefined;
   const shortages = [hasSoftThresholds(node) ? use : undefined, disks, processes].flatMap((one) => one ?? []);
   const quiet = random.stream("quiet shortages");
   let names = 0;
@@ -239,7 +243,7 @@ export function planOf(
         const ofPlugins = kinds.reduce((found: Action | undefined, one) => found ?? one?.fault(), undefined);
         const shortage = disks?.fault() ?? processes?.fault();
         const usual = shortage ?? ofPlugins ?? own?.fault(fault) ?? fault;
-        shutDown(at, shutdowns?.fault() ?? usual);
+        shutDown(at, shutdowns?.fault() ?? alone?.fault(usual) ?? usual);
       }
     }
     if (faults.size === 0 && shortages.length > 0) {
@@ -249,7 +253,7 @@ export function planOf(
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));
-    for (const one of [health, growth, refusals, configs, full, inodes])
+    for (const one of [health, growth, refusals, configs, full, inodes, alone])
       for (const [at, action] of one?.events(begin, until, begin + ROUND_MS) ?? []) add(at, action);
     for (const [at, action] of shutdowns?.events(begin, until, faults.size > 0) ?? []) shutDown(at, action);
     add(until, { do: "calm" });

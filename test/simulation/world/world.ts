@@ -334,6 +334,11 @@ export class World {
         this.accounts?.perform(action);
         if ("ms" in action) this.during(action.ms, () => undefined);
         return;
+      case "map-set":
+      case "map-removed":
+      case "file-edited":
+        this.own?.maps.perform(action);
+        return;
       case "memory-short":
         this.memory?.perform(action);
         this.shortFor(action.ms);
