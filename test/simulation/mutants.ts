@@ -2,6 +2,7 @@
 // `npm run simulate -- --mutants`.
 
 import type { Mutant } from "./driver/mutant.js";
+import { OWN_API_MUTANTS } from "./own-api-mutants.js";
 
 const DEVICES = "src/main/resources/devices";
 const CPUS = "src/main/resources/cpu-manager";
@@ -580,4 +581,5 @@ export const MUTANTS: readonly Mutant[] = [
     text: "const TRIES = 20;",
     replacement: "const TRIES = 0;",
   },
+  ...OWN_API_MUTANTS,
 ];

@@ -15,4 +15,5 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
   { why: "kills and restarts of the kubelet", seed: 2, hours: ROUND_HOURS, pods: 8, faults: ["process"] },
   { why: "all faults, with reboots", seed: 13, hours: ROUND_HOURS, pods: 8, faults: FAULT_KINDS },
   { why: "all faults, with orderly shutdowns", seed: 34, hours: ROUND_HOURS, pods: 8, faults: FAULT_KINDS },
+  { why: "a node with an API of its own", seed: 5, hours: ROUND_HOURS, pods: 8, faults: FAULT_KINDS },
 ];

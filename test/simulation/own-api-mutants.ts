@@ -1,0 +1,50 @@
+// Faults that are put into the API server of a node without a cluster.
+
+import type { Mutant } from "./driver/mutant.js";
+
+const OWN_API = "src/workers/apiserver";
+
+export const OWN_API_MUTANTS: readonly Mutant[] = [
+  {
+    name: "changes of the node's own API are answered before their sync",
+    file: `${OWN_API}/store/journal.ts`,
+    text: "      await file.datasync();\n",
+    replacement: "",
+  },
+  {
+    name: "the checkpoint of a log forgets the revision",
+    file: `${OWN_API}/store/store.ts`,
+    text: "revision: this.#revision, files: this.files.digests",
+    replacement: "revision: 0, files: this.files.digests",
+  },
+  {
+    name: "a file that was behind is not written after a start",
+    file: `${OWN_API}/store/recovery.ts`,
+    text: "    this.deps.files.want(path, { resource, object });\n",
+    replacement: "",
+  },
+  {
+    name: "the removal of an object's file is not synced",
+    file: `${OWN_API}/store/disk.ts`,
+    text: "await syncFolder(dirname(path)).catch(",
+    replacement: "await Promise.resolve(dirname(path)).catch(",
+  },
+  {
+    name: "an edited file gets a version that clients have seen",
+    file: `${OWN_API}/store/recovery.ts`,
+    text: "last + deps.unlogged",
+    replacement: "last + 0 * deps.unlogged",
+  },
+  {
+    name: "the text of a refused file is not kept",
+    file: `${OWN_API}/hand-edits.ts`,
+    text: "if (text !== undefined) await store.files.setAside(path, text);",
+    replacement: "await Promise.resolve();",
+  },
+  {
+    name: "a watch misses what happened since its list",
+    file: `${OWN_API}/verbs/watch.ts`,
+    text: "store.since(this.resource, begin)) this.#send(change);",
+    replacement: "store.since(this.resource, begin).slice(1)) this.#send(change);",
+  },
+];
