@@ -30,7 +30,7 @@ export const OWN_API_MUTANTS: readonly Mutant[] = [
     replacement: "await Promise.resolve(dirname(path)).catch(",
   },
   {
-    name: "an edited file gets a version that clients have seen",
+    name: "a start counts from the last version of the log",
     file: `${OWN_API}/store/recovery.ts`,
     text: "last + deps.unlogged",
     replacement: "last + 0 * deps.unlogged",

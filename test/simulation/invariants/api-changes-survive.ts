@@ -1,6 +1,7 @@
 // What the API of a node without a cluster has shown or answered is there after each crash, a loss of power included,
 // and what it has removed stays away. A renewal of a lease needs not survive.
 
+import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import type { Resource } from "../../../src/workers/apiserver/objects/resource.js";
 import { RESOURCES } from "../../../src/workers/apiserver/objects/resources.js";
 import { pathOf } from "../../../src/workers/apiserver/store/object-file.js";
@@ -19,22 +20,37 @@ export const apiChangesSurvive: Invariant = {
   watch({ own }, broken) {
     if (own === undefined) return undefined;
     const gone = new Set<string>();
+    /** What each object was, without its version. */
+    const contents = new Map<string, Set<string>>();
     own.api.onAnyChange.add((_, { type, object }) => {
-      if (type === "DELETED") gone.add(object.metadata.uid ?? "");
+      const { uid = "" } = object.metadata;
+      if (type === "DELETED") gone.add(uid);
+      contents.set(uid, (contents.get(uid) ?? new Set()).add(contentOf(object)));
     });
     own.api.onAnswer.add((answer) => checkAnswer(own.api.current, answer, broken));
     own.api.onOpen.add(({ store, before }) => {
-      for (const resource of RESOURCES)
-        if (before !== undefined) checkStart({ own }, resource, [before, store], broken);
+      if (before === undefined) return;
       for (const resource of RESOURCES) {
-        for (const [key, { metadata }] of store.entries(resource)) {
-          if (gone.has(metadata.uid ?? "")) broken(`${resource.key} ${key} was removed, and is back`);
+        checkStart({ own }, resource, [before, store], broken);
+        for (const [key, object] of store.entries(resource)) {
+          const { uid = "" } = object.metadata;
+          if (own.maps.isInDoubt(pathOf(resource, object))) continue;
+          if (gone.has(uid)) broken(`${resource.key} ${key} was removed, and is back`);
+          const known = before.get(resource, key);
+          if (resource.key === LEASES || known === undefined || versionOf(known) === versionOf(object)) continue;
+          // A change that was under way when the server ended is another content.
+          if (contents.get(uid)?.has(contentOf(object)) === true)
+            broken(`${resource.key} ${key} has an earlier content as version ${versionOf(object)}`);
         }
       }
     });
     return undefined;
   },
 };
+
+function contentOf(object: ApiObject): string {
+  return JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: "" } });
+}
 
 /** A change is visible with its answer. */
 function checkAnswer(store: Store | undefined, answer: Answer, broken: Broken): void {

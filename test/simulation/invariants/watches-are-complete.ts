@@ -42,7 +42,8 @@ function follow({ api }: Own, name: string, broken: Broken): () => void {
   watcher.onEvent = ({ type, object }: WatchEvent, after) => {
     if (type === "ERROR") {
       const { current } = api;
-      if (after >= (current?.compacted ?? 0)) broken(`version ${after} of ${name} is too old: ${JSON.stringify(object)}`);
+      if (after >= (current?.compacted ?? 0))
+        broken(`version ${after} of ${name} is too old: ${JSON.stringify(object)}`);
       return;
     }
     const version = versionOf(object);

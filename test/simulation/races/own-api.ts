@@ -22,7 +22,7 @@ function changesOf({ api }: World): { atMs: number; type: string }[] {
   return seen;
 }
 
-export const powerLossAfterFirstStart: Race = {
+const powerLossAfterFirstStart: Race = {
   name: "power-loss-after-first-start",
   promise: "What the API of a new node answered is there after a power loss on its first boot",
   issue: HERE,
@@ -38,7 +38,7 @@ export const powerLossAfterFirstStart: Race = {
   },
 };
 
-export const removedBeforePowerLoss: Race = {
+const removedBeforePowerLoss: Race = {
   name: "removed-before-power-loss",
   promise: "An object that was removed stays away, though the log was begun anew and a power loss brings its file back",
   issue: HERE,
@@ -52,13 +52,14 @@ export const removedBeforePowerLoss: Race = {
   watch(world, broken) {
     const seen = changesOf(world);
     return () => {
-      if (!seen.some(({ type, atMs }) => type === "DELETED" && atMs < 60 * SECOND)) broken("the race did not come about");
+      if (!seen.some(({ type, atMs }) => type === "DELETED" && atMs < 60 * SECOND))
+        broken("the race did not come about");
       if (valueOf(world) !== undefined) broken(`the map is back with ${valueOf(world)}`);
     };
   },
 };
 
-export const editedWhileDown: Race = {
+const editedWhileDown: Race = {
   name: "edited-while-down",
   promise: "A file that is edited while no kubelet runs is a new version, which no renewal of a lease had before",
   issue: HERE,
@@ -75,7 +76,7 @@ export const editedWhileDown: Race = {
   },
 };
 
-export const lineWithoutFile: Race = {
+const lineWithoutFile: Race = {
   name: "line-without-file",
   promise: "A change that was answered is there after a power loss before its file was written",
   issue: HERE,
@@ -89,13 +90,14 @@ export const lineWithoutFile: Race = {
   watch(world, broken) {
     const seen = changesOf(world);
     return () => {
-      if (!seen.some(({ atMs }) => atMs > 41 * SECOND && atMs < 41 * SECOND + 100)) broken("the race did not come about");
+      if (!seen.some(({ atMs }) => atMs > 41 * SECOND && atMs < 41 * SECOND + 100))
+        broken("the race did not come about");
       if (valueOf(world) !== "two") broken(`the map has ${valueOf(world)}`);
     };
   },
 };
 
-export const killedWhileBegunAnew: Race = {
+const killedWhileBegunAnew: Race = {
   name: "killed-while-begun-anew",
   promise: "Objects and versions stay when the kubelet is killed while its stop begins the log anew",
   issue: HERE,

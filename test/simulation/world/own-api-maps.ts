@@ -13,7 +13,7 @@ import { objectFile, OBJECTS } from "./own-store.js";
 export const MAPS = ["map-0", "map-1", "map-2", "map-3"];
 
 /** What an editor does to the file. */
-export type EditedWith = "value" | "half" | "rule" | "removal";
+type EditedWith = "value" | "half" | "rule" | "removal";
 
 export type MapChange =
   | { do: "map-set"; name: string; value: string }

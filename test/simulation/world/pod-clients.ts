@@ -57,7 +57,7 @@ export class ClusterPods implements PodClient {
 }
 
 /** The path of the pods of a namespace. */
-export function podsAt(namespace: string): string {
+function podsAt(namespace: string): string {
   return `/api/v1/namespaces/${namespace}/pods`;
 }
 
