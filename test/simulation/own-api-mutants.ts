@@ -42,9 +42,9 @@ export const OWN_API_MUTANTS: readonly Mutant[] = [
     replacement: "await Promise.resolve();",
   },
   {
-    name: "a watch misses what happened since its list",
-    file: `${OWN_API}/verbs/watch.ts`,
-    text: "store.since(this.resource, begin)) this.#send(change);",
-    replacement: "store.since(this.resource, begin).slice(1)) this.#send(change);",
+    name: "a watch goes on from before a start",
+    file: `${OWN_API}/store/store.ts`,
+    text: "this.#history = new History(this.#revision);",
+    replacement: "this.#history = new History(0);",
   },
 ];
