@@ -582,4 +582,10 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: "const TRIES = 0;",
   },
   ...OWN_API_MUTANTS,
+  {
+    name: "the newest container goes if it never ran",
+    file: `${PLAN}/prune-steps.ts`,
+    text: "const isLast = isNewest && !started.has(name);",
+    replacement: "const isLast = false;",
+  },
 ];

@@ -50,3 +50,21 @@ export const stopThatFails: Race = {
     };
   },
 };
+
+export const createdAndNotStarted: Race = {
+  name: "created-and-not-started",
+  promise: "The restart count stays when several creations of a container took effect and their answers were lost",
+  issue: HERE,
+  events: [
+    [10 * SECOND, { do: "runtime-error", verb: "CreateContainer", spec: "3*error(UNKNOWN: lost)", when: "after" }],
+    [10 * SECOND, { do: "runtime-error", verb: "RemoveContainer", spec: "2*error(UNKNOWN: failed)", when: "before" }],
+    [20 * SECOND, { do: "create", shape: podOf({ name: "late" }) }],
+  ],
+  watch(world, broken) {
+    const calls = callsOf(world, "late");
+    return () => {
+      const count = (wanted: string): number => calls.filter(({ verb }) => verb === wanted).length;
+      if (count("CreateContainer") < 3) broken("the race did not come about", "late");
+    };
+  },
+};

@@ -14,6 +14,7 @@ export function pruneSteps(observed: ObservedPod, deadKept = 1): Step[] {
   const dead = new Map<string, number>();
   const kept: ObservedContainer[] = [];
   const failedStarts = failedStartsBesideRuns(observed.containers);
+  const started = namesOfStarted(observed);
   const seen = new Set<string>();
   for (const status of observed.containers) {
     const name = status.metadata?.name ?? "";
@@ -21,7 +22,10 @@ export function pruneSteps(observed: ObservedPod, deadKept = 1): Step[] {
     seen.add(name);
     const count = dead.get(name) ?? 0;
     const isDead = status.state === ContainerState.CONTAINER_EXITED;
-    const leftover = status.state === ContainerState.CONTAINER_CREATED || (failedStarts.has(status) && !isNewest);
+    // The number of the next run follows the newest one, which stays for it, also if it never ran.
+    const isLast = isNewest && !started.has(name);
+    const leftover =
+      (status.state === ContainerState.CONTAINER_CREATED && !isLast) || (failedStarts.has(status) && !isNewest);
     // One exited container of a name provides lastState; more are history, kept as the operator configures.
     if (leftover || (isDead && count >= most)) removed.push(status);
     else kept.push(status);
@@ -39,6 +43,11 @@ export function pruneSteps(observed: ObservedPod, deadKept = 1): Step[] {
       steps.push({ kind: "remove-sandbox", sandboxId: id });
   }
   return steps;
+}
+
+function namesOfStarted({ containers }: ObservedPod): Set<string> {
+  const started = containers.filter(({ state }) => state !== ContainerState.CONTAINER_CREATED);
+  return new Set(started.map(({ metadata }) => metadata?.name ?? ""));
 }
 
 /** CRI does not report the sandbox of a container. It is the newest one that existed when the container was created. */

@@ -16,7 +16,7 @@ const rows: [string, Seen, string[]][] = [
   ["ended: never again", { debug: "exited 1", app: "running" }, []],
   ["ended in an earlier sandbox: never again", { app: "running", debug: "exited 137 old" }, []],
   ["changed: left alone", { debug: "running changed", app: "running" }, []],
-  ["made but never started", { debug: "created", app: "running" }, ["start debug", "remove debug"]],
+  ["made but never started", { debug: "created", app: "running" }, ["start debug"]],
   ["not in a pod that is over", { app: "exited 0" }, ["stop-sandbox", "finished"]],
   [
     "does not keep a pod going",

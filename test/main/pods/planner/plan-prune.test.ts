@@ -57,6 +57,9 @@ describe("dead containers of a name", () => {
   const table: [what: string, seen: string[], goes: string[]][] = [
     ["the newest stays", ["running", "exited 2", "exited 1"], ["exited 1"]],
     ["one that was never started goes", ["running", "created", "exited 1"], ["created"]],
+    ["one that was never started stays until the next one is there", ["created"], []],
+    ["of those that were never started the newest stays", ["created 2", "created 1"], ["created 1"]],
+    ["one that was never started goes beside what ran", ["created", "exited 1"], ["created"]],
     ["a failed start goes before what ran", ["running", "failed start", "exited 45"], ["failed start"]],
     ["a failed start stays when nothing ran", ["running", "failed start"], []],
     ["a failed start that is the newest stays beside what ran", ["failed start", "exited 45"], []],

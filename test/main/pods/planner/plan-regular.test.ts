@@ -34,7 +34,7 @@ const END = ["stop-sandbox", "finished"];
 
 const rows: Row[] = [
   { name: "never made", policy: "Never", expected: START },
-  { name: "created", policy: "Never", seen: "created", expected: ["start app", "remove app"] },
+  { name: "created", policy: "Never", seen: "created", expected: ["start app"] },
   { name: "running", seen: "running", expected: [] },
   { name: "unknown", seen: "unknown", expected: killed("is in an unknown state, will be restarted") },
   {

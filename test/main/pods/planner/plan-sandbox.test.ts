@@ -70,7 +70,7 @@ const rows: Row[] = [
     policy: "Never",
     sandboxes: DEAD,
     seen: { app: "created" },
-    expected: ["create-sandbox 1", "remove app"],
+    expected: ["create-sandbox 1"],
   },
   {
     name: "something ran, Never: the end",
