@@ -1,21 +1,9 @@
 // What happens in a run, and when: made of the seed before the run begins, so that a report can leave events out.
 
 import type { Random } from "../kernel/random.js";
-import type { ClaimChange } from "../world/claim-growth.js";
-import type { ConfigChange } from "../world/config-objects.js";
-import type { CsiFault } from "../world/csi-plugin.js";
-import type { HealthChange } from "../world/device-health.js";
-import type { PluginFault } from "../world/device-plugin.js";
-import type { DiskFault } from "../world/disk-use.js";
-import type { DraFault } from "../world/dra-plugin.js";
-import type { MemoryFault } from "../world/memory-use.js";
 import { hasSoftThresholds, PLAIN_NODE, type NodeShape } from "../world/node-shape.js";
 import type { OtherRelease } from "../world/other-release.js";
-import type { MapChange } from "../world/own-api-maps.js";
-import type { ProcessFault } from "../world/process-use.js";
-import type { RegistryFault } from "../world/registry.js";
-import type { AccountFault } from "../world/service-accounts.js";
-import type { ShutdownFault } from "../world/shutdowns.js";
+import type { PartAction } from "../world/part-actions.js";
 import { GrpcProbes } from "./grpc-probes.js";
 import { OwnAccounts } from "./own-accounts.js";
 import { OwnApiPlan } from "./own-api.js";
@@ -83,19 +71,7 @@ export type Action =
   | { do: "sandbox-dies"; pick: number }
   | { do: "sandbox-vanishes"; pick: number }
   | { do: "sandboxes-pruned" }
-  | PluginFault
-  | CsiFault
-  | DraFault
-  | ClaimChange
-  | ConfigChange
-  | HealthChange
-  | RegistryFault
-  | AccountFault
-  | MapChange
-  | MemoryFault
-  | DiskFault
-  | ProcessFault
-  | ShutdownFault
+  | PartAction
   /** The fault happens while the next call of that kind is under way. */
   | { do: "aim"; verb: string; fault: Action }
   | { do: "calm" }

@@ -29,6 +29,7 @@ import { MemoryUse } from "./memory-use.js";
 import { isShort, type NodeShape } from "./node-shape.js";
 import { rewriteRecords } from "./other-release.js";
 import { OwnApiUsers } from "./own-api-users.js";
+import { performPart, type Effect } from "./part-actions.js";
 import { PodChanges } from "./pod-changes.js";
 import { ClusterPods } from "./pod-clients.js";
 import { AllFacts } from "./pod-facts.js";
@@ -290,80 +291,6 @@ export class World {
       case "sandboxes-pruned":
         this.losses.pruneSandboxes();
         return;
-      case "plugin-dies":
-      case "plugin-slow":
-      case "device-sick":
-        this.plugin?.perform(action);
-        this.during(action.ms, () => undefined);
-        return;
-      case "csi-away":
-      case "csi-slow":
-      case "csi-fails":
-        this.csi?.perform(action);
-        this.during(action.ms, () => undefined);
-        return;
-      case "dra-away":
-      case "dra-leaves":
-      case "dra-slow":
-      case "dra-fails":
-        this.dra?.driver.perform(action);
-        this.during(action.ms, () => undefined);
-        return;
-      case "config-changes":
-      case "config-removed":
-        this.configs?.perform(action);
-        return;
-      case "claim-grows":
-        this.growth?.perform(action);
-        return;
-      case "health-changes":
-      case "health-quiet":
-      case "health-streams-end":
-        this.dra?.driver.healths?.perform(action);
-        return;
-      case "provider-fails":
-      case "provider-slow":
-      case "passwords-change":
-        this.registries?.perform(action);
-        if ("ms" in action) this.during(action.ms, () => undefined);
-        return;
-      case "login-fails":
-      case "login-slow":
-      case "account-passwords-change":
-      case "account-made-anew":
-        this.accounts?.perform(action);
-        if ("ms" in action) this.during(action.ms, () => undefined);
-        return;
-      case "map-set":
-      case "map-removed":
-      case "file-edited":
-        this.own?.maps.perform(action);
-        return;
-      case "memory-short":
-        this.memory?.perform(action);
-        this.shortFor(action.ms);
-        return;
-      case "disk-short":
-      case "disk-full":
-        this.disks?.perform(action);
-        this.shortFor(action.ms);
-        return;
-      case "images-pulled":
-        this.disks?.perform(action);
-        return;
-      case "pids-short":
-        this.processes?.perform(action);
-        this.shortFor(action.ms);
-        return;
-      case "shutdown":
-      case "bus-away":
-      case "bus-slow":
-      case "locks-refused":
-      case "lock-lost":
-      case "logind-restarts":
-        this.shutdowns?.perform(action);
-        if ("ms" in action) this.during(action.ms, () => undefined);
-        return;
       case "aim":
         this.aims.push(action);
         return;
@@ -371,7 +298,16 @@ export class World {
         this.calm();
         return;
       case "check":
+        return;
+      default:
+        this.perceive(performPart(this, action));
     }
+  }
+
+  /** How long what a part of the node does is a fault for others. */
+  private perceive({ disturbsMs, shortMs }: Effect): void {
+    if (disturbsMs !== undefined) this.during(disturbsMs, () => undefined);
+    if (shortMs !== undefined) this.shortFor(shortMs);
   }
 
   /** Another release was installed: the next start finds records as the other one writes them. */
