@@ -8,7 +8,7 @@ import { bundleSimulation, removeBundle } from "./driver/bundle.js";
 import type { RunOrder } from "./driver/order.js";
 import { runSeed } from "./driver/run-seed.js";
 import { shrink } from "./driver/shrink.js";
-import { MUTANTS } from "./mutants.js";
+import { MUTANTS } from "./mutants/all.js";
 import { FAULT_KINDS } from "./plan/events.js";
 import { KEPT_SEEDS } from "./seeds/kept-seeds.js";
 

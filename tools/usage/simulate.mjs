@@ -36,7 +36,7 @@ Runs the whole agent on a simulated node, with faults, and checks its promises. 
   --aims F:CALL,… faults of these names during these calls, as a report prints them
   --race NAME     a race of test/simulation/races, as its issue reports it; all: each of them
   --code          reports how much of the agent's code the seeds have reached, and steers by it
-  --mutants       puts each fault of test/simulation/mutants.ts into the agent and shows how soon it is found
+  --mutants       puts each fault of test/simulation/mutants into the agent and shows how soon it is found
   --mutant TEXT   only the faults that have the text in their name
 
 Status 1: a promise was broken. Status 2: the words are wrong. docs/simulation.md has more.

@@ -2,7 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import { CodeTable } from "../coverage/code-table.js";
-import { MUTANTS } from "../mutants.js";
+import { MUTANTS } from "../mutants/all.js";
 import { isAim, type Aim, type FaultKind } from "../plan/events.js";
 import { RACES } from "../races/all.js";
 import { RACE_HOURS, type Race } from "../races/race.js";
@@ -72,7 +72,7 @@ export async function simulate(options: SimulateOptions): Promise<number> {
 /** Names that only the compiled sources know. */
 function mistakeIn({ race, aims = [], mutant }: SimulateOptions): string | undefined {
   if (!MUTANTS.some(({ name }) => name.includes(mutant)))
-    return `--mutant: no fault of test/simulation/mutants.ts has "${mutant}" in its name`;
+    return `--mutant: no fault of test/simulation/mutants has "${mutant}" in its name`;
 
   const names = [...RACES.map(({ name }) => name), "all"];
   if (race !== undefined && !names.includes(race)) return `--race must be one of ${names.join(", ")}, not "${race}"`;

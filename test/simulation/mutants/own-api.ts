@@ -1,6 +1,6 @@
 // Faults that are put into the API server of a node without a cluster.
 
-import type { Mutant } from "./driver/mutant.js";
+import type { Mutant } from "../driver/mutant.js";
 
 const OWN_API = "src/workers/apiserver";
 
