@@ -1,7 +1,7 @@
 // A pod whose phase is Succeeded or Failed never runs again, and its phase stays. No container of it runs when it gets
 // the phase, and its sandbox is stopped, though its source still wants it. A static pod runs again after a reboot: no
-// record of it applies any more; nor if the disk fails while a kubelet reads its records. One that was not admitted is
-// tried again by the next kubelet, as upstream's.
+// record of it applies any more; nor if the disk fails while a kubelet reads its records, or had no room for the record
+// of its end. One that was not admitted is tried again by the next kubelet, as upstream's.
 
 import {
   ContainerEventType,
@@ -30,19 +30,22 @@ interface End {
   name: string;
   isStatic: boolean;
   isRejected: boolean;
+  /** The kubelet's disk had no room then. */
+  isUnrecorded: boolean;
   at: number;
 }
 
 export const terminatedStays: Invariant = {
   name: "a terminated pod never runs again",
   promisedBy: "docs/adr/0013-ends-of-pods.md",
-  watch({ api, runtime, facts, node }, broken) {
+  watch({ api, runtime, facts, node, disks }, broken) {
     const all = new Map<string, End>();
     const ended = {
       get: (uid: string): End | undefined => {
         const end = all.get(uid);
         const triedAt = end?.isRejected === true ? (facts.startedAt ?? -Infinity) : -Infinity;
-        const forgottenAt = Math.max(facts.lastRebootAt, facts.lastUnreadableStartAt, triedAt);
+        const unknownAt = end?.isUnrecorded === true ? facts.launchedAt : -Infinity;
+        const forgottenAt = Math.max(facts.lastRebootAt, facts.lastUnreadableStartAt, triedAt, unknownAt);
         return end?.isStatic === true && end.at < forgottenAt ? undefined : end;
       },
       set: (uid: string, end: End) => all.set(uid, end),
@@ -58,7 +61,8 @@ export const terminatedStays: Invariant = {
       else if (before !== undefined && phase !== before) broken(`the phase ${before} became ${phase}`, name);
       else if (before === undefined && ENDS.has(phase)) {
         const isStatic = uid !== object.metadata.uid;
-        ended.set(uid, { phase, name, isStatic, isRejected: isRejected(node, status), at: kernel.monotonic });
+        const [isUnrecorded, at] = [disks?.isFull === true, kernel.monotonic];
+        ended.set(uid, { phase, name, isStatic, isRejected: isRejected(node, status), isUnrecorded, at });
         for (const { config, status } of runtime.state.containers.values()) {
           if (config.labels["io.kubernetes.pod.uid"] !== uid || status.state !== ContainerState.CONTAINER_RUNNING)
             continue;
