@@ -47,10 +47,11 @@ export interface VolumeManager {
   areSetUp(pod: Pod): boolean;
   /** Called with the pod's UID whenever setUpPod has set up all its volumes. One listener. */
   onSetUp(listener: (uid: PodUid) => void): void;
-  /** Takes the pod's current definition: the content of its volumes follows it. */
-  podChanged(pod: Pod): void;
-  /** As podChanged, for a pod that an earlier kubelet ran: the content of its volumes may be behind. */
-  podAdopted(pod: Pod): void;
+  /**
+   * Takes the pod's current definition: the content of its volumes follows it. `isAdopted`: an earlier kubelet ran the
+   * pod, so this content may be behind.
+   */
+  podChanged(pod: Pod, isAdopted?: boolean): void;
   /** A source of the content of the pod's volumes may have changed. */
   refreshPod(uid: PodUid): void;
   /** Ends background work; volumes stay as they are. */
@@ -147,17 +148,12 @@ export class PluginVolumeManager implements VolumeManager {
     this.options.refuse?.(pod.metadata.uid, { reason: error.reason, message: text });
   }
 
-  podChanged(pod: Pod): void {
+  podChanged(pod: Pod, isAdopted = false): void {
     const { uid } = pod.metadata;
     const known = this.refreshed.has(uid);
-    if (!this.follow(pod) || !known) return;
+    if (!this.follow(pod, isAdopted) || !known) return;
     // As upstream, a deletion does not refresh the volumes: each would need a request for a token.
     if (pod.metadata.deletionTimestamp === undefined) this.refresher.soon(uid);
-  }
-
-  podAdopted(pod: Pod): void {
-    if (this.hasContent(pod)) this.refresher.watchLeft(pod.metadata.uid);
-    this.podChanged(pod);
   }
 
   refreshPod(uid: PodUid): void {
@@ -213,16 +209,12 @@ export class PluginVolumeManager implements VolumeManager {
   }
 
   /** False for a pod without volumes whose content changes. */
-  private follow(pod: Pod): boolean {
+  private follow(pod: Pod, isAdopted = false): boolean {
     const { uid } = pod.metadata;
-    if (!this.hasContent(pod)) return false;
+    if (!usedVolumes(pod).some((volume) => this.pluginOf(volume)?.refresh !== undefined)) return false;
     this.refreshed.set(uid, pod);
-    this.refresher.watch(uid);
+    this.refresher.watch(uid, isAdopted);
     return true;
-  }
-
-  private hasContent(pod: Pod): boolean {
-    return usedVolumes(pod).some((volume) => this.pluginOf(volume)?.refresh !== undefined);
   }
 
   /** Resolves to false when a volume could not be brought up to date. */

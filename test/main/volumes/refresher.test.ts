@@ -52,7 +52,7 @@ test("volumes that an earlier kubelet set up are looked at 5 to 15 s after the s
     [0, 5000],
   ] as const) {
     const { clock, refresher, order, end } = world(random);
-    refresher.watchLeft(podUid("a"));
+    refresher.watch(podUid("a"), true);
     refresher.watch(podUid("a"));
     clock.step(first - 1);
     assert.deepEqual(order(), []);

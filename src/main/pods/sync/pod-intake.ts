@@ -79,8 +79,7 @@ export class PodIntake {
     // A terminated pod refers to no objects any more.
     if (finalStatus === undefined) {
       runtime.cluster?.()?.podWanted(allocated);
-      if (before === undefined) runtime.volumes.podChanged(allocated);
-      else runtime.volumes.podAdopted(allocated);
+      runtime.volumes.podChanged(allocated, before !== undefined);
     }
     const startTime = before === undefined ? record.startTime : this.shownStart(record);
     if (finalStatus !== undefined) statuses.restore(pod, finalStatus);

@@ -47,18 +47,10 @@ export class Refresher {
 
   constructor(private readonly deps: RefresherDeps) {}
 
-  /** Idempotent. */
-  watch(uid: PodUid): void {
+  /** Idempotent. `isLeft`: an earlier kubelet set the pod's volumes up. */
+  watch(uid: PodUid, isLeft = false): void {
     if (this.entries.has(uid) || this.stopped) return;
-    this.entries.set(uid, { due: this.next(0), failures: 0 });
-    this.arm();
-  }
-
-  /** As `watch`, for a pod whose volumes an earlier kubelet set up. */
-  watchLeft(uid: PodUid): void {
-    if (this.entries.has(uid) || this.stopped) return;
-    const { clock, random = Math.random } = this.deps;
-    this.entries.set(uid, { due: clock.monotonic() + BEHIND.afterMs + BEHIND.withinMs * random(), failures: 0 });
+    this.entries.set(uid, { due: isLeft ? this.firstOfLeft() : this.next(0), failures: 0 });
     this.arm();
   }
 
@@ -122,6 +114,11 @@ export class Refresher {
       this.arm();
     });
     this.current = { uid, abort, done };
+  }
+
+  private firstOfLeft(): number {
+    const { clock, random = Math.random } = this.deps;
+    return clock.monotonic() + BEHIND.afterMs + BEHIND.withinMs * random();
   }
 
   private next(failures: number): number {

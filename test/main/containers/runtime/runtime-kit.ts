@@ -135,7 +135,6 @@ export async function runtimeOn(t: TestContext, fakeOptions: Partial<FakeCriOpti
         return found;
       },
       podChanged: () => undefined,
-      podAdopted: () => undefined,
       refreshPod: () => undefined,
       stop: () => Promise.resolve(),
       prepareSubPath: ({ volumePath, subPath }) => Promise.resolve(join(volumePath, subPath)),

@@ -202,7 +202,7 @@ test("a restarted kubelet updates running pods' volumes without a start of the p
   await volumes.stop();
   secrets.set("s", { metadata: {}, data: { a: base64("2") } });
   const next = again();
-  next.podAdopted(podWith([volume]));
+  next.podChanged(podWith([volume]), true);
   clock.step(15_000);
   await until("the update", () => clock.pending === 1);
   assert.deepEqual(read(directory), { a: "2" });
