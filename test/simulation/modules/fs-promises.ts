@@ -125,7 +125,9 @@ export class FileHandle {
   readFile(options?: Encoding): Promise<Buffer | string> {
     return this.later("readFile", () => calls.readFile(this.fd, options));
   }
+  /** As in Node, no bytes are no call. */
   writeFile(data: string | Uint8Array): Promise<void> {
+    if (data.length === 0) return Promise.resolve();
     return this.later("write", () => calls.writeFile(this.fd, data));
   }
   appendFile(data: string | Uint8Array): Promise<void> {

@@ -153,7 +153,7 @@ export async function writeUntrusted(path: string, text: string | Uint8Array, mo
   const bytes = typeof text === "string" ? Buffer.from(text) : text;
   const handle = await open(path, WRITE, mode);
   try {
-    if (bytes.length > 0) await handle.writeFile(bytes);
+    await handle.writeFile(bytes);
     await handle.truncate(bytes.length);
   } finally {
     await handle.close();
