@@ -103,14 +103,15 @@ function isGiven(value) {
   return value !== undefined && value !== false;
 }
 
-/** Each commit has its seed, so that what CI has found can be repeated before and after it lands. */
+/** Each commit has its seed, so that a finding of CI can be repeated before and after it lands. */
 function seedOfCommit() {
   let hash;
   try {
     const options = { cwd: import.meta.dirname, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] };
     hash = execFileSync("git", ["rev-parse", "HEAD"], options);
   } catch (error) {
-    throw new CannotStart(`--seed commit: git names no commit: ${String(error.stderr || error.message).trim()}`);
+    const [problem] = String(error.stderr || error.message).split("\n");
+    throw new CannotStart(`--seed commit: git names no commit: ${problem}`);
   }
   return Number.parseInt(hash.slice(0, 8), 16) % MOST_SEED;
 }
