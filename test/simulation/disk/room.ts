@@ -1,5 +1,5 @@
 // Room on a file system, as ext4 has it without reserved blocks. A full one takes neither another block of data nor
-// another inode; what is there can still be read, renamed, cut and removed.
+// another inode; its files can still be read, renamed, cut and removed.
 
 import { SystemError } from "./errors.js";
 

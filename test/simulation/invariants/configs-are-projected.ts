@@ -2,10 +2,11 @@
 // older than some minutes before the pod, and nothing starts without an object that it needs. Soon after each change
 // the files are those of the newest version.
 
-import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState, type KeyValue } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { kernel } from "../kernel/kernel.js";
 import { KEY_VARIABLE, PREFIX, type ConfigUse } from "../plan/own-configs.js";
-import { CONFIG_NAMESPACE, CONFIGS, keysOf, readContent } from "../world/config-objects.js";
+import { CONFIG_NAMESPACE, CONFIGS, keysOf, readContent, type ConfigObjects } from "../world/config-objects.js";
+import type { ContainerFiles } from "../world/container-files.js";
 import { podNameOf } from "../world/pod-facts.js";
 import type { World } from "../world/world.js";
 import type { Broken, Invariant } from "./invariant.js";
@@ -25,19 +26,26 @@ interface Running {
   createdAt: number;
 }
 
+/** The objects, and what containers have of them. */
+interface Seen {
+  configs: ConfigObjects;
+  files: ContainerFiles;
+}
+
 export const configsAreProjected: Invariant = {
   name: "config maps and secrets reach containers whole and in time",
   promisedBy: "docs/adr/0026-objects-of-pods.md",
   watch(world, broken) {
-    const { configs, node } = world;
-    if (configs === undefined || node.configs === undefined) return undefined;
+    const { configs, files, node } = world;
+    if (configs === undefined || files === undefined || node.configs === undefined) return undefined;
+    const seen = { configs, files };
     const seenMs = SEEN_MS[node.configs];
     const look = (): void => {
       const { lastFaultAt, startedAt = Infinity } = world.facts;
       const isCalm = kernel.monotonic - Math.max(lastFaultAt + CALM_MS - seenMs, startedAt) > seenMs;
       for (const container of runningOf(world)) {
-        checkVolumes(world, container, broken);
-        if (isCalm) checkNewest(world, container, seenMs, broken);
+        checkVolumes(seen, container, broken);
+        if (isCalm) checkNewest(seen, container, seenMs, broken);
       }
     };
     const again = (): void => {
@@ -49,7 +57,9 @@ export const configsAreProjected: Invariant = {
       if (verb !== "StartContainer") return;
       const { containerId } = request as { containerId: string };
       const container = usesOf(world, containerId);
-      if (container !== undefined) checkVariables(world, container, broken);
+      if (container === undefined) return;
+      const envs = world.runtime.state.containers.get(containerId)?.config.envs ?? [];
+      checkVariables(configs, { container, envs }, broken);
     });
     return () => {
       look();
@@ -84,40 +94,43 @@ function volumesOf({ uses }: Running): Map<string, ConfigUse[]> {
   return volumes;
 }
 
-function checkVolumes(world: World, container: Running, broken: Broken): void {
+function checkVolumes({ configs, files: all }: Seen, container: Running, broken: Broken): void {
   for (const [volume, uses] of volumesOf(container)) {
-    const files = new Map(world.files.read(container.id, volume));
+    const files = new Map(all.read(container.id, volume));
     for (const use of uses) {
       const paths = [...files.keys()].filter((path) => readContent(files.get(path) ?? "")?.object === objectOf(use));
       const texts = paths.map((path) => files.get(path) ?? "");
       for (const path of paths) files.delete(path);
-      checkContent(world, container, { use, texts, where: `the volume ${volume}` }, broken);
+      checkContent(configs, container, { use, texts, where: `the volume ${volume}` }, broken);
     }
     const [other] = files;
     if (other !== undefined) broken(`the volume ${volume} has "${other[1]}" in ${other[0]}`, container.pod);
   }
 }
 
-function checkVariables(world: World, container: Running, broken: Broken): void {
-  const envs = world.runtime.state.containers.get(container.id)?.config.envs ?? [];
+function checkVariables(
+  configs: ConfigObjects,
+  { container, envs }: { container: Running; envs: readonly KeyValue[] },
+  broken: Broken,
+): void {
   for (const use of container.uses) {
     if (use.as !== KEY_VARIABLE && use.as !== PREFIX) continue;
     const texts = envs.filter(({ key }) => key.startsWith(use.as)).map(({ value }) => value.toString());
     const item = use.as === KEY_VARIABLE ? { item: { key: "a", path: "" } } : {};
-    checkContent(world, container, { use: { ...use, ...item }, texts, where: `the variable ${use.as}` }, broken);
+    checkContent(configs, container, { use: { ...use, ...item }, texts, where: `the variable ${use.as}` }, broken);
   }
 }
 
 /** The texts are those of one version, and not of a too old one. */
 function checkContent(
-  { configs }: World,
+  configs: ConfigObjects,
   { pod, createdAt }: Running,
   { use, texts, where }: { use: ConfigUse; texts: readonly string[]; where: string },
   broken: Broken,
 ): void {
   const since = createdAt - STALE_MS;
   if (texts.length === 0) {
-    if (!use.isOptional || configs?.wasMissing(use.kind, use.name, since) === false)
+    if (!use.isOptional || !configs.wasMissing(use.kind, use.name, since))
       broken(`${where} lacks ${objectOf(use)}`, pod);
     return;
   }
@@ -128,23 +141,23 @@ function checkContent(
   const keys = parts.map((part) => (part?.object === objectOf(use) && part.version === version ? part.key : "?"));
   if (keys.toSorted().join() !== wanted.toSorted().join())
     broken(`${where} has ${texts.join(", ")} and not the keys ${wanted.join()} of one version`, pod);
-  const oldest = configs?.versionAt(use.kind, use.name, since) ?? 0;
+  const oldest = configs.versionAt(use.kind, use.name, since) ?? 0;
   if (version < oldest) broken(`${where} has version ${version} of ${objectOf(use)}, older than ${oldest}`, pod);
 }
 
-function checkNewest({ configs, files }: World, container: Running, seenMs: number, broken: Broken): void {
+function checkNewest({ configs, files }: Seen, container: Running, seenMs: number, broken: Broken): void {
   for (const [volume, uses] of volumesOf(container)) {
     const read = files.read(container.id, volume) ?? new Map<string, string>();
     for (const use of uses) {
-      const newest = configs?.newest(use.kind, use.name);
-      if (newest === undefined || kernel.monotonic - (configs?.changedAt(use.kind, use.name) ?? 0) < seenMs) continue;
+      const newest = configs.newest(use.kind, use.name);
+      if (newest === undefined || kernel.monotonic - configs.changedAt(use.kind, use.name) < seenMs) continue;
       const versions = [...read.values()].map(readContent).filter((part) => part?.object === objectOf(use));
       if (versions.some((part) => part?.version === newest)) continue;
       broken(`the volume ${volume} does not have version ${newest} of ${objectOf(use)}`, container.pod);
     }
     const paths = new Set([...read.keys()].map((path) => path.split("/")[0]));
     const names = files.names(container.id, volume);
-    if (uses.every(({ kind, name }) => kernel.monotonic - (configs?.changedAt(kind, name) ?? 0) >= seenMs))
+    if (uses.every(({ kind, name }) => kernel.monotonic - configs.changedAt(kind, name) >= seenMs))
       if (names.toSorted().join() !== [...paths].toSorted().join())
         broken(`the volume ${volume} shows ${names.join()} for ${[...paths].join()}`, container.pod);
   }

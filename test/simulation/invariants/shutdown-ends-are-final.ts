@@ -6,7 +6,7 @@ import { kernel } from "../kernel/kernel.js";
 import type { Action } from "../plan/events.js";
 import { podNameOf } from "../world/pod-facts.js";
 import type { Invariant } from "./invariant.js";
-import { isHook } from "./shutdown-ends.js";
+import { endsContainer } from "./shutdown-ends.js";
 
 /** Something else may stop containers, or a record is not on the disk. */
 const OTHER_REASONS: ReadonlySet<Action["do"]> = new Set([
@@ -38,7 +38,7 @@ export const shutdownEndsAreFinal: Invariant = {
       runtime.state.containers.get(id)?.config.labels ?? {};
     runtime.watchers.add((verb, request) => {
       const { last } = shutdowns;
-      if (last === undefined || last.isOver === true || (verb !== "StopContainer" && !isHook(verb, request))) return;
+      if (last === undefined || last.isOver === true || !endsContainer(verb, request)) return;
       const labels = labelsOf((request as { containerId: string }).containerId);
       const { shape, deletedAt, editedAt } = facts.pods.get(podNameOf(labels)) ?? {};
       if (shape?.isSteady !== true || shape.isStatic || shape.hasDeadline) return;

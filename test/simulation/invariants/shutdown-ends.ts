@@ -90,7 +90,7 @@ export function watchEnds(world: World): () => ShutdownEnds | undefined {
   });
   runtime.watchers.add((verb, request) => {
     const ends = current();
-    if (ends === undefined || (verb !== "StopContainer" && !isHook(verb, request))) return;
+    if (ends === undefined || !endsContainer(verb, request)) return;
     const { containerId } = request as { containerId: string };
     const name = podNameOf(runtime.state.containers.get(containerId)?.config.labels ?? {});
     if (!ends.begunAt.has(name)) ends.begunAt.set(name, kernel.monotonic);
@@ -103,6 +103,8 @@ export function watchEnds(world: World): () => ShutdownEnds | undefined {
   return current;
 }
 
-export function isHook(verb: string, request: unknown): boolean {
+/** The call stops a container, or runs its preStop hook before that. */
+export function endsContainer(verb: string, request: unknown): boolean {
+  if (verb === "StopContainer") return true;
   return verb === "ExecSync" && (request as { cmd?: readonly string[] }).cmd?.[0] === "hook";
 }

@@ -5,7 +5,7 @@ import { ContainerEventType } from "../../../src/shared/kubernetes/cri/gen/runti
 import { kernel } from "../kernel/kernel.js";
 import { podNameOf } from "../world/pod-facts.js";
 import type { Invariant } from "./invariant.js";
-import { isHook, watchEnds } from "./shutdown-ends.js";
+import { endsContainer, watchEnds } from "./shutdown-ends.js";
 
 /** A container has so much after its preStop hook with every grace period. */
 const LEAST_SECONDS = 2;
@@ -24,7 +24,7 @@ export const shutdownGroupsInOrder: Invariant = {
     const nameOf = (id: string): string => podNameOf(state.containers.get(id)?.config.labels ?? {});
     world.runtime.watchers.add((verb, request) => {
       const ends = current();
-      if (ends === undefined || (verb !== "StopContainer" && !isHook(verb, request))) return;
+      if (ends === undefined || !endsContainer(verb, request)) return;
       const { containerId, timeout } = request as { containerId: string; timeout: bigint };
       const name = nameOf(containerId);
       const pod = ends.pods.get(name);

@@ -116,7 +116,7 @@ function checkPod(
   const hasJustEnded = kernel.monotonic - (ends.endedAt.get(name) ?? -Infinity) < TOLD_MS;
   const group = ends.groupOf(shape);
   if (ends.runs(name) || !ends.hasTime(group) || (hasJustEnded && ends.isOutOfTime(group))) return;
-  // A static pod runs again after the boot, whatever its mirror pod shows.
+  // A static pod runs again after the boot, even if its mirror pod shows an end.
   if (!shape.isStatic && !["Failed", "Succeeded"].includes(phase))
     broken(`the pod has ended, and is ${phase} ${reason} as the machine goes off`, name);
   if (!shape.isStatic && createdAt > beganAt + TOLD_MS && reason !== "NodeShutdown")

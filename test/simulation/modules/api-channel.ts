@@ -75,7 +75,7 @@ export class Response extends Writable {
     done(error);
   }
 
-  /** The server is gone: the client sees it after what is on its way. */
+  /** The server is gone: the client sees it after the chunks that are on their way. */
   lose(): void {
     if (!this.writableFinished) this.send(() => this.client.broken());
   }

@@ -1,4 +1,4 @@
-// Faults in what is given once: CPUs, memory, devices, claims of DRA drivers, ids, cgroups, ports.
+// Faults in resources that are given once: CPUs, memory, devices, claims of DRA drivers, ids, cgroups, ports.
 
 import type { Mutant } from "../driver/mutant.js";
 

@@ -1,7 +1,7 @@
 // Containers that write more and more for a while, on a node that runs short of disks, and priorities of pods.
 
 import type { Random } from "../kernel/random.js";
-import { PRIORITIES } from "../world/priorities.js";
+import { priorityOf } from "../world/priorities.js";
 import type { PodShape } from "./pod-shapes.js";
 
 /** Part of the containers, and of the volumes, that grow. */
@@ -12,7 +12,7 @@ const SPEEDS = [5, 20, 50];
 const STATIC_MIB = 100;
 const TIMES_MS = [60_000, 120_000, 240_000];
 /** Names of their classes; an empty one: 0. */
-const CLASSES = ["", "", ...Object.keys(PRIORITIES)];
+const CLASSES = ["", "", "medium", "highest"];
 
 export class OwnGrowingWriters {
   constructor(private readonly random: Random) {}
@@ -25,7 +25,7 @@ export class OwnGrowingWriters {
     const { random } = this;
     const spec = { ...plain.spec };
     const priorityClassName = random.pick(CLASSES);
-    if (priorityClassName !== "") Object.assign(spec, { priorityClassName, priority: PRIORITIES[priorityClassName] });
+    if (priorityClassName !== "") Object.assign(spec, { priorityClassName, priority: priorityOf(priorityClassName) });
     if (!isSteady) return { ...plain, spec };
     const names = (plain.spec["containers"] as { name: string }[]).map(({ name }) => name);
     const speeds = (of: readonly string[]): Record<string, number> =>

@@ -3,7 +3,8 @@
 
 import type { Random } from "../kernel/random.js";
 import { isShort, type NodeShape } from "../world/node-shape.js";
-import { PRIORITIES, type ShutdownFault } from "../world/shutdowns.js";
+import { PRIORITIES } from "../world/priorities.js";
+import type { ShutdownFault } from "../world/shutdowns.js";
 import type { Action } from "./events.js";
 import type { PodShape } from "./pod-shapes.js";
 

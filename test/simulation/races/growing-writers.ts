@@ -2,7 +2,7 @@
 
 import type { PodShape } from "../plan/pod-shapes.js";
 import { PLAIN_NODE, withShortDisks } from "../world/node-shape.js";
-import { PRIORITIES } from "../world/priorities.js";
+import { priorityOf } from "../world/priorities.js";
 import { evictedPods } from "./evicted-pods.js";
 import { podOf } from "./pods.js";
 import { SECOND, type Race } from "./race.js";
@@ -23,7 +23,7 @@ interface Wanted {
 }
 
 function growing(name: string, { layer = 1, speed = 0, priorityClassName, ...amounts }: Wanted): PodShape {
-  const spec = priorityClassName === undefined ? {} : { priorityClassName, priority: PRIORITIES[priorityClassName] };
+  const spec = priorityClassName === undefined ? {} : { priorityClassName, priority: priorityOf(priorityClassName) };
   const { request = amounts.limit, limit } = amounts;
   const requests = { "ephemeral-storage": request };
   const resources = limit === undefined ? { requests } : { requests, limits: { "ephemeral-storage": limit } };
@@ -57,9 +57,9 @@ export const priorityBeforeUse: Race = {
   issue: HERE,
   node,
   events: [
-    [20 * SECOND, { do: "create", shape: growing("high", { layer: 1500, priorityClassName: "high" }) }],
+    [20 * SECOND, { do: "create", shape: growing("high", { layer: 1500, priorityClassName: "highest" }) }],
     [20 * SECOND, { do: "create", shape: growing("low", { layer: 800 }) }],
-    [20 * SECOND, { do: "create", shape: growing("middle", { layer: 1000, priorityClassName: "middle" }) }],
+    [20 * SECOND, { do: "create", shape: growing("middle", { layer: 1000, priorityClassName: "medium" }) }],
     // The unused images have 100 MiB less.
     [120 * SECOND, { do: "disk-short", signal: "imagefs.available", below: "hard", missing: 2800, ms: 40 * SECOND }],
   ],

@@ -76,7 +76,7 @@ export class KubeletLife {
     kubelet.stop(() => this.startAfter(downMs));
   }
 
-  /** The machine has no power; it is on again after `downMs`. `lost` is what happens to all else meanwhile. */
+  /** The machine has no power; it is on again after `downMs`. `lost` ends everything else. */
   reboot(downMs: number, lost: () => void): void {
     if (this.isOff) return;
     const { facts } = this.around;

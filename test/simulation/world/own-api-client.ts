@@ -1,5 +1,5 @@
 // Users of the API of a node without a cluster, with kubectl: a request that fails is repeated after a pause, as people
-// do. What they do to one object happens in that order.
+// do. Requests for one object happen in their order.
 
 import type { User } from "../../../src/workers/server/auth/user.js";
 import { kernel } from "../kernel/kernel.js";
@@ -32,7 +32,7 @@ export class OwnApiClient {
 
   /**
    * `done` gets the first reply that is an answer: neither an error of the server, nor a request to come again.
-   * @param about what it is done to
+   * @param about the object of the request
    */
   ask(about: string, request: Request, done: (reply: Reply) => void = () => undefined): void {
     const before = this.last.get(about) ?? Promise.resolve();

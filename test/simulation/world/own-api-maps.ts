@@ -1,7 +1,6 @@
 // Config maps that users of a node without a cluster write, with kubectl and with editors of their files. An editor
-// writes in steps; what it writes is not on the disk for good before the editor syncs it.
+// writes in steps, and syncs nothing: a power loss may take its text.
 
-import { resourceNamed } from "../../../src/workers/apiserver/objects/resources.js";
 import { textOf } from "../../../src/workers/apiserver/store/object-file.js";
 import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
@@ -95,7 +94,7 @@ export class OwnApiMaps {
   private settle(path: string): void {
     kernel.after(kernel.world, SETTLED_MS, () => {
       const [, namespace = "", file = ""] = path.split("/");
-      const object = this.api.store.get(resourceNamed("configmaps").key, namespace, file.replace(/\.json$/, ""));
+      const object = this.api.store.get("configmaps", namespace, file.replace(/\.json$/, ""));
       const isSame = objectFile(path) === (object === undefined ? undefined : textOf(object));
       if (isSame && this.api.listening() !== undefined) this.doubts.delete(path);
       else this.settle(path);

@@ -1,4 +1,4 @@
-// A node without a cluster: its API, and the people who use it.
+// A node without a cluster: its API and its users.
 
 import type { Trace } from "../kernel/trace.js";
 import { OwnApiClient } from "./own-api-client.js";

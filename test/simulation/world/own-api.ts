@@ -1,5 +1,5 @@
-// The API server that a node without a cluster has (docs/without-a-cluster.md), as the world sees it: who listens, what
-// was answered, and what its store holds. The server is the agent's.
+// The API server that a node without a cluster has (docs/without-a-cluster.md), as the world sees it: its port, its
+// answers and its store. The server is the agent's.
 // Invariant: listeners hear of a change before any client. What a crash has kept from being shown, they hear when the
 // next store opens.
 

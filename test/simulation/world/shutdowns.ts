@@ -4,7 +4,6 @@
 import { kernel } from "../kernel/kernel.js";
 import type { Trace } from "../kernel/trace.js";
 import type { Action } from "../plan/events.js";
-import type { SimulatedApi } from "./api.js";
 import type { KubeletLife } from "./kubelet-life.js";
 import { Logind } from "./logind.js";
 import type { AllFacts } from "./pod-facts.js";
@@ -41,7 +40,6 @@ export interface Shutdown {
 }
 
 interface Surroundings {
-  api: SimulatedApi;
   facts: AllFacts;
   trace: Trace;
   life(): KubeletLife;
@@ -49,18 +47,6 @@ interface Surroundings {
   lost(): void;
   act(action: Action): void;
 }
-
-/** Names of classes in the API, and their priorities: the last two are critical. */
-export const PRIORITIES: readonly (readonly [name: string, priority: number])[] = [
-  ["least", -5],
-  ["zero", 0],
-  ["low", 50],
-  ["medium", 1000],
-  ["high", 5000],
-  ["highest", 100_000],
-  ["system-cluster-critical", 2_000_000_000],
-  ["system-node-critical", 2_000_001_000],
-];
 
 /** Without other disturbances and with one kubelet since then, the shutdown is calm. */
 const CALM_MS = 90_000;
@@ -74,9 +60,7 @@ export class Shutdowns {
   /** Hears that the machine is going to be off at once; the API server still has all that it got. */
   readonly onOff = new Set<(shutdown: Shutdown) => void>();
 
-  constructor(private readonly around: Surroundings) {
-    for (const [name, value] of PRIORITIES) around.api.store.put("priorityclasses", { metadata: { name }, value });
-  }
+  constructor(private readonly around: Surroundings) {}
 
   /** Another fault. */
   disturbed(): void {

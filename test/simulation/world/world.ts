@@ -85,8 +85,8 @@ export class World {
   readonly dra: { driver: DraPlugin; claims: ClaimController } | undefined;
   /** Undefined: no pod names ConfigMaps or Secrets. */
   readonly configs: ConfigObjects | undefined;
-  /** What containers see of their volumes. */
-  readonly files: ContainerFiles;
+  /** Volumes as containers see them. Undefined: as `configs`. */
+  readonly files: ContainerFiles | undefined;
   /** Undefined: all images are public. */
   readonly registries: PrivateRegistries | undefined;
   /** Undefined: no credential provider asks for service accounts. */
@@ -133,13 +133,14 @@ export class World {
     const providers = node.accounts === undefined ? [] : [accountProvider(node.accounts)];
     if (node.hasPrivateImages === true) this.registries = new PrivateRegistries(cluster, this.runtime, providers);
     if (node.accounts !== undefined) this.accounts = new ServiceAccounts(cluster, this.runtime);
-    this.files = new ContainerFiles(this.runtime);
-    if (node.configs !== undefined) this.configs = new ConfigObjects(cluster);
+    if (node.configs !== undefined) {
+      this.configs = new ConfigObjects(cluster);
+      this.files = new ContainerFiles(this.runtime);
+    }
     if (node.hasPodCgroups) this.cgroups = new ContainerCgroups(this.runtime);
     if (isShort(node)) {
       const signals = (this.signals = new Signals(node));
       if (node.isShortOfMemory === true) this.memory = new MemoryUse(this.runtime, this.facts, signals);
-      if (node.writersGrow === true) makePriorities(cluster);
       if (node.disks !== undefined) this.disks = new DiskUse(node, this.runtime, this.facts, signals);
       if (node.isShortOfPids === true) this.processes = new ProcessUse(this.runtime, this.facts, signals);
     }
@@ -160,6 +161,7 @@ export class World {
         for (const listener of this.onGaveUp) listener(reason);
       },
     });
+    if (node.writersGrow === true || node.shutdown !== undefined) makePriorities(cluster);
     if (node.shutdown !== undefined) this.shutdowns = this.makeShutdowns();
     this.facts.losesEndedPods = node.shutdown !== undefined && node.disks !== undefined;
     this.life.start();
@@ -304,7 +306,7 @@ export class World {
     }
   }
 
-  /** How long what a part of the node does is a fault for others. */
+  /** An action on a part of the node excuses other promises for so long. */
   private perceive({ disturbsMs, shortMs }: Effect): void {
     if (disturbsMs !== undefined) this.during(disturbsMs, () => undefined);
     if (shortMs !== undefined) this.shortFor(shortMs);
@@ -334,7 +336,6 @@ export class World {
 
   private makeShutdowns(): Shutdowns {
     const shutdowns = new Shutdowns({
-      api: this.cluster,
       facts: this.facts,
       trace: this.trace,
       life: () => this.life,
