@@ -48,6 +48,7 @@ export class HandEdits {
   }
 
   start(): Promise<void> {
+    this.world.store.files.onEdited((path) => this.#touch(path, SETTLE_MS));
     return this.#watch.start();
   }
 
@@ -82,18 +83,25 @@ export class HandEdits {
     if (found === "busy") this.#touch(path, PATIENCE_MS);
     if (resource === undefined || found === undefined || found === "busy") {
       this.#doubts.delete(path);
+      // The edit was taken back.
+      if (resource !== undefined && found === undefined && store.files.isHeld(path)) {
+        store.restore(resource, path, this.#objectAt(resource, path));
+      }
       return;
     }
     const { text } = found;
     try {
       const object = text === undefined ? undefined : objectOf(text, path, resource);
       if (object === undefined && this.#isDoubted(path, text)) return;
+      store.files.decide(path, text);
       await this.#take(resource, path, object);
     } catch (error) {
       if (!(error instanceof ApiError) && this.#isDoubted(path, text)) return;
       // The disk is full, for example.
-      if (error instanceof ApiError && error.code >= 500) this.#touch(path, PATIENCE_MS);
-      else await this.#refuse(resource, path, text, error);
+      if (error instanceof ApiError && error.code >= 500) {
+        store.files.undecide(path);
+        this.#touch(path, PATIENCE_MS);
+      } else await this.#refuse(resource, path, text, error);
     }
   }
 
@@ -132,6 +140,7 @@ export class HandEdits {
   async #refuse(resource: Resource, path: string, text: string | undefined, why: unknown): Promise<void> {
     this.#doubts.delete(path);
     const { store } = this.world;
+    store.files.decide(path, text);
     if (text !== undefined) await store.files.setAside(path, text);
     store.restore(resource, path, this.#objectAt(resource, path));
     const what = text === undefined ? "the removal of an object's file" : "the file of an object";

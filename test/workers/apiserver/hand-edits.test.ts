@@ -218,6 +218,36 @@ describe("files of objects that are changed by hand", () => {
     await waitFor(async () => (await get(`${MAPS}/removed`)).status === 404, { what: "the end" });
   });
 
+  for (const [how, edit] of Object.entries(EDITORS)) {
+    test(`an edit ${how} counts though the object changes before it is seen`, async () => {
+      const name = `beside-${how.replaceAll(" ", "-")}`;
+      await create(map(name));
+      await written(name);
+      const text = await readFile(file(name), "utf8");
+      await edit(file(name), text.replace('"value": "1"', '"value": "by hand"'));
+      for (const value of ["2", "3"])
+        equal((await api.ask(admin, "PUT", `${MAPS}/${name}`, map(name, value))).status, 200);
+      await becomes(name, "by hand");
+      const { metadata } = (await get(`${MAPS}/${name}`)).object;
+      const version = `"resourceVersion": "${metadata.resourceVersion ?? ""}"`;
+      await waitFor(async () => (await readFile(file(name), "utf8")).includes(version), { what: "the new version" });
+    });
+  }
+
+  test("an edit that is taken back leaves the object, whose file follows", async () => {
+    await create(map("unchanged"));
+    await written("unchanged");
+    const text = await readFile(file("unchanged"), "utf8");
+    await writeFile(file("unchanged"), "{");
+    equal((await api.ask(admin, "PUT", `${MAPS}/unchanged`, map("unchanged", "2"))).status, 200);
+    await writeFile(file("unchanged"), text);
+    await waitFor(async () => (await readFile(file("unchanged"), "utf8")).includes('"2"'), {
+      what: "the object's file",
+    });
+    equal((await get(`${MAPS}/unchanged`)).value, "2");
+    ok(!(await isThere(`${file("unchanged")}.rejected`)));
+  });
+
   test("a namespace that may not go comes back", async () => {
     const path = join(folder, "namespaces/_/default.json");
     await rm(path);

@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
+import type { CheckedWriteOptions } from "../../../src/shared/io/os/checked-write.js";
 import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import { resourceNamed, RESOURCES } from "../../../src/workers/apiserver/objects/resources.js";
 import { MAX_UNLOGGED } from "../../../src/workers/apiserver/store/batch.js";
@@ -82,6 +83,14 @@ class CutDisk implements Disk {
 
   replace(path: string, text: string, mode: number): Promise<void> {
     return this.step(() => nodeDisk.replace(path, text, mode));
+  }
+
+  async replaceIf(path: string, text: string, options: CheckedWriteOptions): Promise<boolean> {
+    let isReplaced = false;
+    await this.step(async () => {
+      isReplaced = await nodeDisk.replaceIf(path, text, options);
+    });
+    return isReplaced;
   }
 
   remove(path: string): Promise<void> {
@@ -163,7 +172,7 @@ describe("the store", () => {
     const disk = new CutDisk(1e9);
     const second = await open(directory, disk);
     // The log has version 2; its file is never written.
-    disk.replace = () => Promise.reject(new Cut("no"));
+    disk.replaceIf = () => Promise.reject(new Cut("no"));
     await put(second, map("kept", "2"));
     const third = await open(directory);
     equal(valueOf(third, "kept"), "2");

@@ -44,21 +44,35 @@ export async function atomicWrite(
   options: AtomicWriteOptions = {},
 ): Promise<void> {
   const durable = options.durable ?? true;
-  const folder = dirname(path);
-  const temp = join(folder, `${TEMP_PREFIX}${basename(path)}-${randomBytes(6).toString("hex")}`);
+  const temp = temporaryFor(path);
   try {
-    const file = await openIn(folder, temp, options.mode ?? 0o600, durable);
-    try {
-      await file.writeFile(data);
-      if (durable) await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeTemporary(temp, data, options.mode ?? 0o600, durable);
     await rename(temp, path);
-    if (durable) await syncFolder(folder);
+    if (durable) await syncFolder(dirname(path));
   } catch (error) {
     await unlink(temp).catch(() => undefined);
     throw asDiskFull(path, error);
+  }
+}
+
+/** The path of a temporary file beside a target; no two are the same. */
+export function temporaryFor(path: string): string {
+  return join(dirname(path), `${TEMP_PREFIX}${basename(path)}-${randomBytes(6).toString("hex")}`);
+}
+
+/** Writes a temporary file whole; its folder is made when missing. @param durable also syncs it */
+export async function writeTemporary(
+  temp: string,
+  data: string | Uint8Array,
+  mode: number,
+  durable: boolean,
+): Promise<void> {
+  const file = await openIn(dirname(temp), temp, mode, durable);
+  try {
+    await file.writeFile(data);
+    if (durable) await file.sync();
+  } finally {
+    await file.close();
   }
 }
 

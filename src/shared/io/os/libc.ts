@@ -31,6 +31,8 @@ interface Libc {
   syscall(number: number, fd: number, bytes: Uint8Array, length: number): number;
   /** syscall(2) with the arguments of quotactl_fd(2), which no C library names. */
   quotactl_fd(number: number, fd: number, command: number, id: number, out: Uint8Array): number;
+  /** syscall(2) with the arguments of renameat2(2), which not every C library names. */
+  renameat2(number: number, fromFd: number, from: string, toFd: number, to: string, flags: number): number;
   ioctl(fd: number, request: number, argument: Uint8Array): number;
   madvise(address: number, length: number, advice: number): number;
   /** glibc only. 1: memory went back to the kernel; 0: there was none. */
@@ -60,6 +62,8 @@ const DECLARATIONS: Readonly<Record<LibcCall, string>> = {
   lseek: "int64_t lseek(int fd, int64_t offset, int whence)",
   syscall: "int64_t syscall(int64_t number, int fd, void *bytes, size_t length)",
   quotactl_fd: "int64_t syscall(int64_t number, int fd, uint32_t command, int id, _Inout_ void *out)",
+  renameat2:
+    "int64_t syscall(int64_t number, int from_fd, const char *from, int to_fd, const char *to, uint32_t flags)",
   ioctl: "int ioctl(int fd, ulong request, _Inout_ void *argument)",
   madvise: "int madvise(uintptr_t address, size_t length, int advice)",
   malloc_trim: "int malloc_trim(size_t keep)",

@@ -8,6 +8,7 @@ import { makeFolder } from "../../../shared/io/fs/make-folder.js";
 import { readRegularText } from "../../../shared/io/fs/regular-file.js";
 import { STATE_LIMIT } from "../../../shared/io/fs/state-file.js";
 import { syncFolder } from "../../../shared/io/fs/sync-folder.js";
+import { checkedWrite, type CheckedWriteOptions } from "../../../shared/io/os/checked-write.js";
 
 /** What the log needs of an open file. */
 export interface Appendable {
@@ -24,6 +25,8 @@ export interface Disk {
   open(path: string): Promise<Appendable>;
   /** Puts a file in place whole and synced, or not at all. */
   replace(path: string, text: string, mode: number): Promise<void>;
+  /** As replace(), unless the present file may not be replaced: false, then. */
+  replaceIf(path: string, text: string, options: CheckedWriteOptions): Promise<boolean>;
   /** Resolves when a loss of power does not bring the file back. */
   remove(path: string): Promise<void>;
   /** undefined: there is no such file. */
@@ -35,6 +38,7 @@ export interface Disk {
 export const nodeDisk: Disk = {
   open: (path) => open(path, "a", 0o600),
   replace: (path, text, mode) => atomicWrite(path, text, { mode }),
+  replaceIf: checkedWrite,
   async remove(path) {
     await rm(path, { force: true });
     // Also of a file that was gone: its removal by hand, or before a sync that failed, is not on the disk.

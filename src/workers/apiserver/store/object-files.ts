@@ -21,8 +21,11 @@ interface Wanted {
 export class ObjectFiles {
   readonly #digests = new Map<string, string>();
   readonly #behind = new Map<string, Wanted>();
-  /** Files that are written though they were removed. */
-  readonly #restored = new Set<string>();
+  /** What files held when an edit of them was decided on, as digests; undefined: they were gone. */
+  readonly #decided = new Map<string, string | undefined>();
+  /** Files that were not written, because they were edited. */
+  readonly #held = new Set<string>();
+  #onHeld: ((path: string) => void) | undefined;
 
   constructor(
     readonly folder: string,
@@ -69,9 +72,29 @@ export class ObjectFiles {
     this.#digests.set(path, digest);
   }
 
-  /** As want(), also for a file that was removed by hand. @returns false: a newer version is about to be written */
+  /** An edit that left this text was decided on, so that it may be replaced; undefined: it was a removal. */
+  decide(path: string, text: string | undefined): void {
+    this.#decided.set(path, text === undefined ? undefined : digestOf(text));
+  }
+
+  /** It was not, after all. */
+  undecide(path: string): void {
+    this.#decided.delete(path);
+  }
+
+  /** The file is behind its object, because it was edited when it was to be written. */
+  isHeld(path: string): boolean {
+    return this.#held.has(path);
+  }
+
+  /** Calls back for each file that was not written because it was edited, also before this call. */
+  onEdited(listener: (path: string) => void): void {
+    this.#onHeld = listener;
+    for (const path of this.#held) listener(path);
+  }
+
+  /** As want(). @returns false: a newer version is about to be written */
   restore(path: string, wanted: Wanted): boolean {
-    this.#restored.add(path);
     if (this.#isDue(path)) return false;
     this.want(path, wanted);
     return true;
@@ -106,16 +129,26 @@ export class ObjectFiles {
 
   async #writeFile(path: string, { resource, object }: Wanted): Promise<void> {
     const whole = join(this.folder, path);
-    const isRestored = this.#restored.delete(path);
     if (object === undefined) {
       await this.disk.remove(whole);
-      this.#digests.delete(path);
+      for (const known of [this.#digests, this.#decided, this.#held]) known.delete(path);
       return;
     }
-    // A file that was removed by hand since its last version stays away: its object is going to be deleted.
-    if (!isRestored && this.#digests.has(path) && (await this.read(path)) === undefined) return;
     const text = textOf(object);
-    await this.disk.replace(whole, text, modeOf(resource));
+    // A file that was edited or removed by hand stays so until that is decided on; its object is written then.
+    const mayReplace = (present: string | undefined): boolean => this.#isKnown(path, present);
+    if (!(await this.disk.replaceIf(whole, text, { mode: modeOf(resource), mayReplace }))) {
+      this.#held.add(path);
+      this.#onHeld?.(path);
+      return;
+    }
+    this.#held.delete(path);
     this.#digests.set(path, digestOf(text));
+    this.#decided.delete(path);
+  }
+
+  #isKnown(path: string, text: string | undefined): boolean {
+    const digest = text === undefined ? undefined : digestOf(text);
+    return digest === this.#digests.get(path) || (this.#decided.has(path) && digest === this.#decided.get(path));
   }
 }
