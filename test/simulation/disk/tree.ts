@@ -220,6 +220,17 @@ export class FileTree {
     this.tell(target.parent, target.name, "created");
   }
 
+  /** Each of two files gets the other's name: renameat2(2). */
+  exchange(path: string, other: string): void {
+    const [one, two] = [this.find(path, "renameat2", false), this.find(other, "renameat2", false)];
+    if (one.inode === undefined) throw new SystemError("ENOENT", "renameat2", path);
+    if (two.inode === undefined) throw new SystemError("ENOENT", "renameat2", other);
+    if (one.parent.fileSystem !== two.parent.fileSystem) throw new SystemError("EXDEV", "renameat2", path);
+    one.parent.setEntry(one.name, two.inode);
+    two.parent.setEntry(two.name, one.inode);
+    for (const { parent, name } of [one, two]) this.tell(parent, name, "created");
+  }
+
   /** The path without links. */
   realPath(path: string): string {
     const inode = this.lookUp(path, "realpath");

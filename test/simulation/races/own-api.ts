@@ -76,6 +76,30 @@ const editedWhileDown: Race = {
   },
 };
 
+const changedWhileEdited: Race = {
+  name: "changed-while-edited",
+  promise: "A file that was edited or removed is not written over, though its object changes before the edit is seen",
+  issue: HERE,
+  node,
+  events: [
+    [20 * SECOND, set("one")],
+    [40 * SECOND, { do: "file-edited", name: "map-0", how: "in-place", what: "value", value: "by-hand" }],
+    [40 * SECOND + 50, set("two")],
+    [50 * SECOND, { do: "map-set", name: "map-1", value: "one" }],
+    [60 * SECOND, { do: "file-edited", name: "map-1", how: "in-place", what: "removal", value: "" }],
+    [60 * SECOND + 50, { do: "map-set", name: "map-1", value: "two" }],
+  ],
+  watch(world, broken) {
+    const seen = changesOf(world);
+    return () => {
+      for (const from of [40 * SECOND, 60 * SECOND])
+        if (!seen.some(({ atMs }) => atMs > from && atMs < from + 300)) broken("the race did not come about");
+      if (valueOf(world) !== "by-hand") broken(`the map has ${valueOf(world)}`);
+      if (world.api.store.get("configmaps", "default", "map-1") !== undefined) broken("the removed map is there");
+    };
+  },
+};
+
 const lineWithoutFile: Race = {
   name: "line-without-file",
   promise: "A change that was answered is there after a power loss before its file was written",
@@ -126,6 +150,7 @@ export const OWN_API_RACES: readonly Race[] = [
   powerLossAfterFirstStart,
   removedBeforePowerLoss,
   editedWhileDown,
+  changedWhileEdited,
   lineWithoutFile,
   killedWhileBegunAnew,
 ];
