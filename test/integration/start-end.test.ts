@@ -4,7 +4,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { access, mkdir, readdir, rename, writeFile } from "node:fs/promises";
+import { access, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
@@ -40,6 +40,8 @@ function pod(name: string): unknown {
 }
 
 test("Ctrl-C ends pods of nodelet apply and of kubectl within their grace period, and nothing is left", async (t) => {
+  // A repeated run finds nothing of the first one.
+  await rm(evidence, { recursive: true, force: true });
   await mkdir(evidence, { recursive: true });
   const run = await npmStart("start-end", ["--api-port", String(await freePort())]);
   t.after(() => run.stop());

@@ -5,6 +5,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { askKubelet } from "./admin-socket.js";
 import type { KubeletProcess } from "./kubelet-process.js";
+import { podTable, type PodView } from "./pods.js";
 import { errnoOf, messageOf } from "./problem.js";
 import { waitFor } from "./wait.js";
 
@@ -24,10 +25,17 @@ export async function endPods(
   await mkdir(kubelet.manifests);
   const report = (error: unknown): unknown => say(`nodelet: ${messageOf(error)}`);
   await Promise.all([removeSentManifests(kubelet).catch(report), removePodObjects(kubelet).catch(report)]);
-  await waitFor(async () => kubelet.pid === undefined || (await kubelet.pods()).length === 0, {
+  let left: readonly PodView[] = [];
+  const areGone = async (): Promise<boolean> => {
+    if (kubelet.pid === undefined) return true;
+    left = await kubelet.pods();
+    return left.length === 0;
+  };
+  await waitFor(areGone, {
     what: "the pods to end",
     timeoutMs: PODS_GONE_TIMEOUT_MS,
     signal,
+    lastSeen: () => `\n${podTable(left)}\n`,
   });
 }
 
