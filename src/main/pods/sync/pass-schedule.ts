@@ -2,6 +2,7 @@
 // back-off. A pod without a request is synced every `resyncMs`, until it has ended.
 // Invariant: after stop() and end() no pass is due.
 
+import { setMaxListeners } from "node:events";
 import { StoppingError } from "../../../shared/base/abort/lifetime.js";
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import type { SteadyTime } from "../../../shared/base/clock/moments.js";
@@ -9,7 +10,7 @@ import type { PassRetry } from "./pass-retry.js";
 
 interface PassScheduleDeps {
   clock: Clock;
-  retry: PassRetry;
+  retry: Pick<PassRetry, "rest">;
   /** A pod without a request is synced this often (syncFrequency). */
   resyncMs: number;
   /** The time of a retry or of a resync has come. */
@@ -29,7 +30,7 @@ export class PassSchedule {
   /** The signal of the pass under way. */
   get signal(): AbortSignal {
     if (this.abort === undefined && this.isStopped) return AbortSignal.abort(new StoppingError());
-    this.abort ??= new AbortController();
+    this.abort ??= passAbort();
     return this.abort.signal;
   }
 
@@ -107,4 +108,11 @@ export class PassSchedule {
     this.timer?.cancel();
     this.timer = this.deps.clock.after(Math.max(Math.min(ms, this.deps.resyncMs), 1), () => this.deps.onTimer());
   }
+}
+
+/** Calls of all containers and volumes of the pod listen to it at once. */
+function passAbort(): AbortController {
+  const abort = new AbortController();
+  setMaxListeners(0, abort.signal);
+  return abort;
 }
