@@ -73,6 +73,8 @@ function unowned(kind: string, error: unknown): void {
 }
 process.on("unhandledRejection", (error) => unowned("an unhandled rejection", error));
 process.on("uncaughtException", (error) => unowned("an uncaught exception", error));
+// Such as that of a leak: eleven listeners of one signal.
+process.on("warning", (warning) => unowned("a warning of Node", warning));
 
 const endMs = order.hours * 3_600_000;
 await kernel.run(() => violation !== undefined || kernel.monotonic >= endMs, {
