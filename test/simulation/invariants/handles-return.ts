@@ -1,19 +1,24 @@
-// Open files do not grow with what has ended.
+// Open files, timers and watches do not grow with what has ended.
 
 import { disk } from "../disk/machine-disk.js";
+import { kernel } from "../kernel/kernel.js";
 import type { Invariant } from "./invariant.js";
 
-const OWN = 40;
-const PER_POD = 12;
+/** What the agent has at rest, and what a pod adds to it. */
+const HANDLES = {
+  "open files": { own: 20, perPod: 1, count: () => disk.tree.descriptors.size },
+  timers: { own: 80, perPod: 4, count: () => kernel.timersSet },
+  watches: { own: 40, perPod: 4, count: () => disk.tree.watchers.size },
+};
 
 export const handlesReturn: Invariant = {
-  name: "open files return",
+  name: "open files, timers and watches return",
   promisedBy: "SPECIFICATION.md",
   watch:
     ({ facts }, broken) =>
     () => {
-      const open = disk.tree.descriptors.size;
-      const most = OWN + PER_POD * facts.pods.size;
-      if (open > most) broken(`${open} files are open with ${facts.pods.size} pods`);
+      const pods = facts.pods.size;
+      for (const [what, { own, perPod, count }] of Object.entries(HANDLES))
+        if (count() > own + perPod * pods) broken(`${count()} ${what} with ${pods} pods`);
     },
 };

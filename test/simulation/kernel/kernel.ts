@@ -117,6 +117,11 @@ class Kernel {
     return entry;
   }
 
+  /** Timers of the kubelet and its threads that are set. */
+  get timersSet(): number {
+    return this.timers.count(({ owner, fn }) => fn !== undefined && owner !== this.world && owner.isAlive);
+  }
+
   /** No callback of `owner` runs for `ms`: as a thread without processor time. What becomes ready waits. */
   stall(owner: Owner, ms: number): void {
     if (!owner.isAlive || this.stalled.has(owner)) return;

@@ -12,6 +12,11 @@ export class TimerHeap<T extends HeapEntry> {
     return this.entries.length;
   }
 
+  /** How many are so. */
+  count(isCounted: (entry: T) => boolean): number {
+    return this.entries.reduce((sum, entry) => (isCounted(entry) ? sum + 1 : sum), 0);
+  }
+
   /** Removes all others. */
   keep(isKept: (entry: T) => boolean): void {
     const kept = this.entries.splice(0).filter(isKept);

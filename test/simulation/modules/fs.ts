@@ -57,7 +57,8 @@ export class FSWatcher extends EventEmitter {
     if (listener !== undefined) this.on("change", listener);
     this.change = (directory, name, kind) => {
       if (!owner.isAlive) disk.tree.watchers.delete(this.change);
-      if (directory !== watched) return;
+      // Node does not watch the ends of reads and writes.
+      if (directory !== watched || kind === "closed") return;
       const event = kind === "created" || kind === "removed" ? "rename" : "change";
       kernel.post(owner, () => this.emit("change", event, name));
     };
