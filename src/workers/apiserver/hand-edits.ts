@@ -1,9 +1,10 @@
 // Files of objects that people change while the server runs. A changed file is a replacement of its object, a new one a
 // creation, one that is gone a deletion, all under the rules of requests. A file that stays unreadable or breaks a rule
-// is set aside, and the file is written again as the object is.
+// is set aside, and the file is written again as the object is. A look that the disk refuses is repeated.
 // Invariant: what the store itself writes is no change.
 
 import type { Timer } from "../../shared/base/clock/clock.js";
+import { errorCode } from "../../shared/base/errors/error-code.js";
 import { errorText } from "../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../shared/telemetry/log/logger.js";
 import { serverContext } from "./furnish.js";
@@ -22,12 +23,16 @@ import type { World } from "./world.js";
 const SETTLE_MS = 300;
 /** A file is missing or unreadable when it has been so for this time: an editor may be in the middle of its write. */
 const PATIENCE_MS = 2000;
+/** Errors of the disk and the system that pass. */
+const PASSING: ReadonlySet<string | undefined> = new Set(["EDQUOT", "EIO", "EMFILE", "ENFILE", "ENOMEM", "ENOSPC"]);
 
 export class HandEdits {
   readonly #watch: FolderWatch;
   readonly #timers = new Map<string, Timer>();
   /** What was missing or unreadable at the last look, by path. */
   readonly #doubts = new Map<string, string | undefined>();
+  /** The disk refused the last look at these. */
+  readonly #failing = new Set<string>();
   /** One file after the other. */
   #work: Promise<void> = Promise.resolve();
   /** The server stops: files that were in doubt are decided at once. */
@@ -73,7 +78,18 @@ export class HandEdits {
     this.#timers.delete(path);
     this.#work = this.#work
       .then(() => this.#look(path))
-      .catch((err: unknown) => this.log.warn({ err, path }, `the file of an object was not read: ${errorText(err)}`));
+      .then(() => void this.#failing.delete(path))
+      .catch((error: unknown) => this.#failed(path, error));
+  }
+
+  /** No event of the file may come after an error that passes. */
+  #failed(path: string, err: unknown): void {
+    const isNew = !this.#failing.has(path);
+    if (PASSING.has(errorCode(err))) {
+      this.#failing.add(path);
+      this.#touch(path, PATIENCE_MS);
+    }
+    if (isNew) this.log.warn({ err, path }, `the file of an object was not read: ${errorText(err)}`);
   }
 
   async #look(path: string): Promise<void> {

@@ -48,6 +48,12 @@ export const OWN_API_MUTANTS: readonly Mutant[] = [
     replacement: "this.#isKnown(path, present) || true;",
   },
   {
+    name: "a look that the disk refused is not repeated",
+    file: `${OWN_API}/hand-edits.ts`,
+    text: "if (PASSING.has(errorCode(err))) {",
+    replacement: 'if (PASSING.has(errorCode(err)) && path === "") {',
+  },
+  {
     name: "a watch goes on from before a start",
     file: `${OWN_API}/store/store.ts`,
     text: "this.#history = new History(this.#revision);",

@@ -146,6 +146,28 @@ const killedWhileBegunAnew: Race = {
   },
 };
 
+const editedOnAFailingDisk: Race = {
+  name: "edited-on-a-failing-disk",
+  promise: "An edit that the disk does not give counts as soon as it does, though no event of the file comes then",
+  issue: HERE,
+  node,
+  events: [
+    [20 * SECOND, set("one")],
+    [40 * SECOND, { do: "file-edited", name: "map-0", how: "renamed", what: "value", value: "by-hand" }],
+    [40 * SECOND + 100, { do: "disk", kind: "EIO", share: 1, ms: 5000, below: `${OBJECTS}/configmaps` }],
+  ],
+  watch(world, broken) {
+    let refused = 0;
+    world.onLog.add(({ msg }) => {
+      if (msg.startsWith("the file of an object was not read")) refused++;
+    });
+    return () => {
+      if (refused !== 1) broken(`the race did not come about, or the log has ${refused} lines of it`);
+      if (valueOf(world) !== "by-hand") broken(`the map has ${valueOf(world)}`);
+    };
+  },
+};
+
 export const OWN_API_RACES: readonly Race[] = [
   powerLossAfterFirstStart,
   removedBeforePowerLoss,
@@ -153,4 +175,5 @@ export const OWN_API_RACES: readonly Race[] = [
   changedWhileEdited,
   lineWithoutFile,
   killedWhileBegunAnew,
+  editedOnAFailingDisk,
 ];

@@ -10,7 +10,8 @@ import { furnish, serverContext } from "../../../src/workers/apiserver/furnish.j
 import { HandEdits } from "../../../src/workers/apiserver/hand-edits.js";
 import { fieldsAt, type ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import { resourceNamed, RESOURCES } from "../../../src/workers/apiserver/objects/resources.js";
-import { Store } from "../../../src/workers/apiserver/store/store.js";
+import { nodeDisk, type Disk } from "../../../src/workers/apiserver/store/disk.js";
+import { Store, type StoreOptions } from "../../../src/workers/apiserver/store/store.js";
 import { createObject } from "../../../src/workers/apiserver/verbs/create.js";
 import { waitFor } from "../../../tools/standalone/wait.js";
 import { ApiPort } from "./api-port-kit.js";
@@ -38,6 +39,50 @@ const EDITORS: Readonly<Record<string, (path: string, text: string) => Promise<v
     await rm(`${path}~`);
   },
 };
+
+/** The value of a map of a store. */
+function valueIn(store: Store, name: string): string | undefined {
+  const object = store.get(resourceNamed("configmaps"), `default/${name}`);
+  return (object?.["data"] as { value?: string } | undefined)?.value;
+}
+
+/** A store with maps, and a look at their files. */
+class KeptMaps implements AsyncDisposable {
+  private constructor(
+    private readonly directory: string,
+    readonly options: StoreOptions,
+    readonly store: Store,
+    readonly edits: HandEdits,
+    readonly warnings: readonly string[],
+  ) {}
+
+  static async open(names: readonly string[], disk: Disk = nodeDisk): Promise<KeptMaps> {
+    const directory = await mkdtemp(join(tmpdir(), "kept-maps-"));
+    const warnings: string[] = [];
+    const warn = (_: unknown, text?: string): void => void warnings.push(text ?? "");
+    const options = { directory, resources: RESOURCES, log: { warn }, disk };
+    const store = await Store.open(options);
+    const world = { store, clock: systemClock, nodeName: "node-1", volumesDir: directory };
+    await furnish(world);
+    const edits = new HandEdits(world, { warn, info: () => undefined });
+    await edits.start();
+    const context = { resource: resourceNamed("configmaps"), namespace: "default" };
+    const kept = new KeptMaps(directory, options, store, edits, warnings);
+    for (const name of names) {
+      await store.change((tx) => createObject({ ...context, name }, map(name) as ApiObject, serverContext(world, tx)));
+      await waitFor(() => isThere(kept.path(name)), { what: `the file of ${name}` });
+    }
+    return kept;
+  }
+
+  path(name: string): string {
+    return join(this.store.files.folder, "configmaps/default", `${name}.json`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.directory, { recursive: true });
+  }
+}
 
 describe("files of objects that are changed by hand", () => {
   let api: ApiPort;
@@ -181,32 +226,38 @@ describe("files of objects that are changed by hand", () => {
   });
 
   test("a file that is broken at a stop is set aside, and the next start has the object", async () => {
-    const directory = await mkdtemp(join(tmpdir(), "stopped-"));
-    const options = { directory, resources: RESOURCES, log: { warn: () => undefined, info: () => undefined } };
-    const store = await Store.open(options);
-    const world = { store, clock: systemClock, nodeName: "node-1", volumesDir: directory };
-    await furnish(world);
-    const edits = new HandEdits(world, options.log);
-    await edits.start();
-    const maps = resourceNamed("configmaps");
-    const context = { resource: maps, namespace: "default" };
-    for (const name of ["broken", "good"]) {
-      await store.change((tx) => createObject({ ...context, name }, map(name) as ApiObject, serverContext(world, tx)));
-    }
-    const path = (name: string): string => join(store.files.folder, "configmaps/default", `${name}.json`);
-    for (const name of ["broken", "good"]) await waitFor(() => isThere(path(name)), { what: `the file of ${name}` });
+    await using kept = await KeptMaps.open(["broken", "good"]);
+    const { store, options, edits } = kept;
+    const path = (name: string): string => kept.path(name);
     await writeFile(path("broken"), "{");
     await writeFile(path("good"), JSON.stringify(map("good", "2")));
     // The change of the second file shows that the first one was seen.
-    const dataOf = (from: Store, name: string): unknown => from.get(maps, `default/${name}`)?.["data"];
-    await waitFor(() => (dataOf(store, "good") as { value: string }).value === "2", { what: "the second edit" });
+    await waitFor(() => valueIn(store, "good") === "2", { what: "the second edit" });
     await edits.close();
     await store.close();
     equal(await readFile(`${path("broken")}.rejected`, "utf8"), "{");
     const again = await Store.open(options);
-    deepEqual([dataOf(again, "broken"), dataOf(again, "good")], [{ value: "1" }, { value: "2" }]);
+    deepEqual([valueIn(again, "broken"), valueIn(again, "good")], ["1", "2"]);
     await again.close();
-    await rm(directory, { recursive: true });
+  });
+
+  test("an edit that the disk does not give counts later, with one warning", async () => {
+    let refused = 0;
+    const disk: Disk = {
+      ...nodeDisk,
+      read(path) {
+        if (!path.endsWith("late.json") || refused === 2) return nodeDisk.read(path);
+        refused++;
+        return Promise.reject(Object.assign(new Error("EIO: i/o error, read"), { code: "EIO" }));
+      },
+    };
+    await using kept = await KeptMaps.open(["late"], disk);
+    await writeFile(kept.path("late"), JSON.stringify(map("late", "2")));
+    await waitFor(() => valueIn(kept.store, "late") === "2", { what: "the edit to count" });
+    equal(refused, 2);
+    deepEqual(kept.warnings, ["the file of an object was not read: EIO: i/o error, read"]);
+    await kept.edits.close();
+    await kept.store.close();
   });
 
   test("a removal counts though the object changes before it is seen", async () => {
