@@ -28,6 +28,7 @@ import { memoryIsGivenOnce } from "./memory-is-given-once.js";
 import { nothingLeft } from "./nothing-left.js";
 import { objectGoesLast } from "./object-goes-last.js";
 import { oneRunningContainer } from "./one-running-container.js";
+import { ownApiLasts } from "./own-api-lasts.js";
 import { podsHaveTheirCgroups } from "./pods-have-their-cgroups.js";
 import { preferencesAreKept } from "./preferences-are-kept.js";
 import { pressuresLast } from "./pressures-last.js";
@@ -56,6 +57,7 @@ export const INVARIANTS: readonly Invariant[] = [
   filesFollowObjects,
   handEditsCount,
   watchesAreComplete,
+  ownApiLasts,
   oneRunningContainer,
   cpusAreGivenOnce,
   sharedContainersMakeRoom,

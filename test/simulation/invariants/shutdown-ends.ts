@@ -3,8 +3,8 @@
 import { ContainerEventType, ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { kernel } from "../kernel/kernel.js";
 import type { PodShape } from "../plan/pod-shapes.js";
-import { CRITICAL_PRIORITY, type ShutdownGroup } from "../world/node-shape.js";
 import { podNameOf, type PodFacts } from "../world/pod-facts.js";
+import { CRITICAL_PRIORITY, type ShutdownGroup } from "../world/shutdown-settings.js";
 import type { Shutdown } from "../world/shutdowns.js";
 import type { World } from "../world/world.js";
 

@@ -219,7 +219,8 @@ export function planOf(
         const ofPlugins = kinds.reduce((found: Action | undefined, one) => found ?? one?.fault(), undefined);
         const shortage = disks?.fault() ?? processes?.fault();
         const usual = shortage ?? ofPlugins ?? own?.fault(fault) ?? fault;
-        shutDown(at, shutdowns?.fault() ?? alone?.fault(usual) ?? usual);
+        const action = shutdowns?.fault() ?? usual;
+        shutDown(at, alone?.fault(action) ?? action);
       }
     }
     if (faults.size === 0 && shortages.length > 0) {

@@ -21,6 +21,10 @@ export class OwnApiPlan {
   /** The fault as it is on this node. */
   fault(fault: Action): Action {
     const { random } = this;
+    if (fault.do === "shutdown" && fault.meets !== undefined) {
+      const { meets } = fault;
+      return { ...fault, meets: { ...meets, fault: this.fault(meets.fault) } };
+    }
     // The worker for the node's status lives in the same thread.
     if ((fault.do === "thread-crash" || fault.do === "thread-stalls") && fault.name === "node-status")
       return { ...fault, name: THREAD };

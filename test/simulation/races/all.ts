@@ -19,6 +19,7 @@ import { hookThatHangs } from "./hook-that-hangs.js";
 import { hostPortWhileTerminating } from "./host-port-while-terminating.js";
 import { manifestChangesWhileAway } from "./manifest-changes-while-away.js";
 import { mirrorPodDeleted } from "./mirror-pod-deleted.js";
+import { ownApiShutsDown, powerLossInOwnShutdown } from "./own-api-shutdowns.js";
 import { OWN_API_RACES } from "./own-api.js";
 import { phaseAtTheEnd } from "./phase-at-the-end.js";
 import { killedWhilePulling, powerLossAfterPull } from "./private-images.js";
@@ -96,4 +97,6 @@ export const RACES: readonly Race[] = [
   excessBeforeUse,
   growsAboveItsLimit,
   ...OWN_API_RACES,
+  ownApiShutsDown,
+  powerLossInOwnShutdown,
 ];

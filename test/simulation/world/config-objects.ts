@@ -1,8 +1,10 @@
-// ConfigMaps and Secrets of the simulated cluster, which users change, remove and make anew.
+// ConfigMaps and Secrets of the API that the node has, which users change, remove and make anew.
 // Invariant: the content of each key names the object, the key and the version, and each odd version has one key more.
 
+import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import { kernel } from "../kernel/kernel.js";
-import type { SimulatedApi } from "./api.js";
+import type { ClusterView } from "./cluster-view.js";
+import type { ObjectClient, WrittenObject } from "./object-clients.js";
 
 export type ConfigKind = "configmaps" | "secrets";
 
@@ -35,7 +37,12 @@ export class ConfigObjects {
   private readonly history = new Map<string, Version[]>();
   private last = 0;
 
-  constructor(private readonly api: SimulatedApi) {
+  constructor(
+    api: ClusterView,
+    private readonly users: ObjectClient,
+  ) {
+    for (const kind of ["configmaps", "secrets"] as const)
+      api.onChange(kind, ({ type, object }) => this.note(kind, type === "DELETED" ? undefined : object, object));
     for (const [kind, name] of CONFIGS) this.write(kind, name);
   }
 
@@ -44,8 +51,7 @@ export class ConfigObjects {
     if (this.newest(kind, name) === undefined) return;
     if (change.do === "config-changes") this.write(kind, name);
     else {
-      this.api.store.remove(kind, CONFIG_NAMESPACE, name);
-      this.note(kind, name, undefined);
+      this.users.remove(kindOf(kind), name);
       kernel.after(kernel.world, change.ms, () => this.write(kind, name));
     }
   }
@@ -74,7 +80,11 @@ export class ConfigObjects {
     return this.history.get(`${kind}/${name}`) ?? [];
   }
 
-  private note(kind: ConfigKind, name: string, number: number | undefined): void {
+  /** `object`: as it is since this moment; undefined: it is gone. */
+  private note(kind: ConfigKind, object: ApiObject | undefined, { metadata: { name } }: ApiObject): void {
+    if (!CONFIGS.some((one) => one[0] === kind && one[1] === name)) return;
+    const number = object === undefined ? undefined : versionIn(kind, object);
+    if (object !== undefined && number === undefined) throw new Error(`${kind} ${name} has no content of a user`);
     this.history.set(`${kind}/${name}`, [...this.versionsOf(kind, name), { atMs: kernel.monotonic, number }]);
   }
 
@@ -83,9 +93,17 @@ export class ConfigObjects {
     const texts = Object.fromEntries(keysOf(number).map((key) => [key, contentOf(kind, name, key, number)]));
     const encode = (text: string): string => (kind === "secrets" ? Buffer.from(text).toString("base64") : text);
     const data = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, encode(text)]));
-    this.api.store.put(kind, { metadata: { name, namespace: CONFIG_NAMESPACE }, data });
-    this.note(kind, name, number);
+    this.users.put({ kind: kindOf(kind), name, data });
   }
+}
+
+function kindOf(kind: ConfigKind): WrittenObject["kind"] {
+  return kind === "configmaps" ? "ConfigMap" : "Secret";
+}
+
+function versionIn(kind: ConfigKind, object: ApiObject): number | undefined {
+  const { [KEYS[0] ?? ""]: text = "" } = (object["data"] ?? {}) as Record<string, string>;
+  return readContent(kind === "secrets" ? Buffer.from(text, "base64").toString() : text)?.version;
 }
 
 /** Keys of a version. */

@@ -3,6 +3,7 @@
 
 import type { Random } from "../kernel/random.js";
 import type { DiskLayout } from "./disk-use.js";
+import { shutdownPeriods, someShutdown, type ShutdownGroup, type ShutdownSettings } from "./shutdown-settings.js";
 
 /** configMapAndSecretChangeDetectionStrategy. */
 export type ConfigStrategy = "Watch" | "Cache" | "Get";
@@ -71,12 +72,6 @@ export interface NodeShape {
   fields: Readonly<Record<string, unknown>>;
 }
 
-/** Pods of this priority and above, up to that of the next group, get these seconds together. */
-export interface ShutdownGroup {
-  priority: number;
-  seconds: number;
-}
-
 /** A socket is a NUMA node. Threads of a core are numbered as Linux does on most machines: first threads first. */
 export interface Layout {
   sockets: number;
@@ -117,6 +112,8 @@ const IMAGES_SHARE = 0.3;
 const CONFIGS_SHARE = 0.3;
 /** Part of the nodes without drivers and private images. */
 const OWN_API_SHARE = 0.4;
+/** Part of these that have each of the other kinds of objects, and shutdowns. */
+const OWN_PARTS_SHARE = 0.4;
 /** Part of the nodes with a plugin that does more. */
 const MORE_SHARE = 0.5;
 /** Part of the nodes whose pods have cgroups. */
@@ -141,35 +138,6 @@ export const RESERVED_MIB = 100;
 
 /** Part of all seeds. */
 const SHUTDOWN_SHARE = 0.3;
-/** Seconds for all pods, and for critical ones. */
-const PERIODS: readonly (readonly [total: number, critical: number])[] = [
-  [20, 5],
-  [30, 10],
-  [45, 15],
-  [20, 0],
-  [10, 10],
-];
-/** Priorities with seconds. */
-const LISTS: readonly (readonly (readonly [priority: number, seconds: number])[])[] = [
-  [
-    [0, 15],
-    [1000, 10],
-    [100_000, 5],
-    [2_000_000_000, 8],
-  ],
-  [
-    [10, 20],
-    [2_000_000_000, 10],
-  ],
-  [
-    [0, 5],
-    [1000, 0],
-    [50_000, 25],
-  ],
-];
-/** Pods of this priority and above are critical. */
-export const CRITICAL_PRIORITY = 2_000_000_000;
-
 const LAYOUTS: readonly Layout[] = [
   { sockets: 1, cores: 4, threads: 2 },
   { sockets: 2, cores: 2, threads: 2 },
@@ -198,30 +166,32 @@ export function nodeShape(random: Random): NodeShape {
   // What else the simulation has needs kinds of a cluster.
   const { hasCsi, hasDra, configs: strategy, writersGrow } = complete;
   const needsCluster = [hasCsi, hasDra, hasPrivateImages, strategy, writersGrow].some(Boolean);
-  if (!needsCluster && random.stream("own API").chance(OWN_API_SHARE)) return { ...complete, hasOwnApi: true };
+  if (!needsCluster && random.stream("own API").chance(OWN_API_SHARE))
+    return withOwnApiParts({ ...complete, hasOwnApi: true }, random);
   const shutdown = random.stream("node shutdown");
-  if (!shutdown.chance(SHUTDOWN_SHARE)) return complete;
-  if (shutdown.chance(0.5)) return withShutdownPeriods(complete, ...shutdown.pick(PERIODS));
-  return withShutdownList(complete, shutdown.pick(LISTS));
+  return shutdown.chance(SHUTDOWN_SHARE) ? withShutdown(complete, someShutdown(shutdown)) : complete;
+}
+
+/** What a node without a cluster has of the kinds that the others have before they are chosen. */
+function withOwnApiParts(plain: NodeShape, random: Random): NodeShape {
+  const configs = random.stream("config maps of the own API");
+  const shape = configs.chance(OWN_PARTS_SHARE) ? withConfigs(plain, configs.pick(STRATEGIES)) : plain;
+  const more: Partial<NodeShape> = {};
+  if (random.stream("private images of the own API").chance(OWN_PARTS_SHARE)) more.hasPrivateImages = true;
+  const growing = random.stream("growing writers of the own API");
+  if (plain.disks !== undefined && growing.chance(GROWING_SHARE)) more.writersGrow = true;
+  const complete = Object.keys(more).length > 0 ? { ...shape, ...more } : shape;
+  const shutdown = random.stream("shutdowns of the own API");
+  return shutdown.chance(OWN_PARTS_SHARE) ? withShutdown(complete, someShutdown(shutdown)) : complete;
 }
 
 /** `total` and `critical`: seconds. */
 export function withShutdownPeriods(shape: NodeShape, total: number, critical: number): NodeShape {
-  const shutdown = [
-    { priority: 0, seconds: total - critical },
-    { priority: CRITICAL_PRIORITY, seconds: critical },
-  ];
-  const periods = { shutdownGracePeriod: `${total}s`, shutdownGracePeriodCriticalPods: `${critical}s` };
-  return { ...shape, shutdown, fields: { ...shape.fields, ...periods } };
+  return withShutdown(shape, shutdownPeriods(total, critical));
 }
 
-function withShutdownList(shape: NodeShape, list: (typeof LISTS)[number]): NodeShape {
-  const shutdown = list.map(([priority, seconds]) => ({ priority, seconds }));
-  const shutdownGracePeriodByPodPriority = shutdown.map(({ priority, seconds }) => ({
-    priority,
-    shutdownGracePeriodSeconds: seconds,
-  }));
-  return { ...shape, shutdown, fields: { ...shape.fields, shutdownGracePeriodByPodPriority } };
+function withShutdown(shape: NodeShape, { shutdown, fields }: ShutdownSettings): NodeShape {
+  return { ...shape, shutdown, fields: { ...shape.fields, ...fields } };
 }
 
 const STRATEGIES = ["Watch", "Watch", "Cache", "Get"] as const;

@@ -54,6 +54,8 @@ export class OwnApi implements ClusterView {
   /** The store of the running server, or of the last one. */
   current: Store | undefined;
   private port: Listening | undefined;
+  /** Resource and query of each watch of the running server that a client follows. */
+  private readonly watches = new Set<{ resource: string; namespace: string; fieldSelector: string }>();
 
   onPod(listener: (change: ObjectChange) => void): void {
     this.onChange("pods", listener);
@@ -69,8 +71,17 @@ export class OwnApi implements ClusterView {
     return this.port?.owner.isAlive === true ? this.port : undefined;
   }
 
+  /** How many clients follow such objects. */
+  watchesOf(resource: string, namespace: string, fieldSelector: string): number {
+    const all = this.listening() === undefined ? [] : [...this.watches];
+    return all.filter(
+      (one) => one.resource === resource && one.namespace === namespace && one.fieldSelector === fieldSelector,
+    ).length;
+  }
+
   /** The agent's port is open. */
   listen(owner: Owner, { handle }: Gate): void {
+    this.watches.clear();
     this.port = { owner, handle: (request, response) => this.serve(handle, request, response) };
   }
 
@@ -115,10 +126,17 @@ export class OwnApi implements ClusterView {
     const { method, path, headers, body, user } = given;
     const target = parseTarget(path, "https");
     if (target === undefined) throw new Error(`${path} is no target of a request`);
-    const info = requestInfo(method, target, queryOf(target), resourceAt);
+    const query = queryOf(target);
+    const info = requestInfo(method, target, query, resourceAt);
     const { verb, namespace, name, served: resource } = info;
     if (resource !== undefined && verb !== "watch") {
       response.onWhole = (status, text) => this.answered({ verb, resource, namespace, name, status }, text);
+    }
+    if (resource !== undefined && verb === "watch") {
+      const fieldSelector = query.get("fieldSelector") ?? "";
+      const watch = { resource: resource.key, namespace, fieldSelector };
+      this.watches.add(watch);
+      response.once("close", () => this.watches.delete(watch));
     }
     const parts = {
       method,

@@ -5,7 +5,7 @@
 import type { AuthConfig } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
-import type { SimulatedApi } from "./api.js";
+import type { ObjectClient } from "./object-clients.js";
 import { programs, type Run } from "./programs.js";
 import type { SimulatedRuntime } from "./runtime.js";
 
@@ -43,7 +43,7 @@ export class PrivateRegistries {
   private changes = 0;
 
   constructor(
-    private readonly api: SimulatedApi,
+    private readonly users: ObjectClient,
     { settings }: SimulatedRuntime,
     /** Further providers, as the configuration has them. */
     others: readonly object[],
@@ -109,8 +109,8 @@ export class PrivateRegistries {
 
   private putSecret(): void {
     const auths = { "secret.example.com": { username: USER, password: this.passwordOf(SECRET_IMAGE) } };
-    this.api.store.put("secrets", {
-      metadata: { name: PULL_SECRET, namespace: "default" },
+    this.users.put({
+      ...{ kind: "Secret", name: PULL_SECRET },
       type: "kubernetes.io/dockerconfigjson",
       data: { ".dockerconfigjson": Buffer.from(JSON.stringify({ auths })).toString("base64") },
     });

@@ -27,6 +27,7 @@ import { bootAnew, makeMachineFiles, ROOT } from "./machine-files.js";
 import { machine } from "./machine.js";
 import { MemoryUse } from "./memory-use.js";
 import { isShort, type NodeShape } from "./node-shape.js";
+import { ClusterObjects } from "./object-clients.js";
 import { rewriteRecords } from "./other-release.js";
 import { OwnApiUsers } from "./own-api-users.js";
 import { performPart, type Effect } from "./part-actions.js";
@@ -130,11 +131,12 @@ export class World {
         this.onCall(verb);
       });
     }
+    const users = this.own?.objects ?? new ClusterObjects(cluster);
     const providers = node.accounts === undefined ? [] : [accountProvider(node.accounts)];
-    if (node.hasPrivateImages === true) this.registries = new PrivateRegistries(cluster, this.runtime, providers);
+    if (node.hasPrivateImages === true) this.registries = new PrivateRegistries(users, this.runtime, providers);
     if (node.accounts !== undefined) this.accounts = new ServiceAccounts(cluster, this.runtime);
     if (node.configs !== undefined) {
-      this.configs = new ConfigObjects(cluster);
+      this.configs = new ConfigObjects(this.api, users);
       this.files = new ContainerFiles(this.runtime);
     }
     if (node.hasPodCgroups) this.cgroups = new ContainerCgroups(this.runtime);
