@@ -39,6 +39,14 @@ interface ExecResult {
   runMs?: number;
 }
 
+/** Says why a call finds no room on the runtime's disks; undefined: it has room. */
+export interface FakeRoom {
+  pull(reference: string, bytes: number): string | undefined;
+  /** `isLeft`: the sandbox is there afterwards, and not ready. */
+  sandbox(id: string): { why: string; isLeft: boolean } | undefined;
+  container(id: string): string | undefined;
+}
+
 /** Settings that tests may change while the fake runs. */
 export interface FakeSettings {
   runtimeName: string;
@@ -65,6 +73,8 @@ export interface FakeSettings {
   features: RuntimeFeatures | undefined;
   /** Images that PullImage finds, by reference. */
   registry: Map<string, FakeRegistryEntry>;
+  /** Absent: there is always room. StartContainer has `startFails`. */
+  room?: FakeRoom;
 }
 
 export interface FakeWorld {

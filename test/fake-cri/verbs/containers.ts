@@ -75,7 +75,7 @@ function updated(
 function create(
   state: FakeState,
   { podSandboxId, config }: CreateContainerRequest,
-  { mountDigests }: FakeSettings,
+  { mountDigests, room }: FakeSettings,
 ): string {
   const sandbox = state.sandbox(podSandboxId);
   const metadata = config?.metadata;
@@ -89,6 +89,8 @@ function create(
   const image = state.image(reference);
   if (image === undefined) throw new Fault("NOT_FOUND", `failed to resolve image "${reference}": not found`);
   const id = state.newId();
+  const noRoom = room?.container(id);
+  if (noRoom !== undefined) throw new Fault("UNKNOWN", noRoom);
   state.reserve(`${metadata.name}_${podSandboxId}_${metadata.attempt}`, id);
   state.containers.set(id, {
     config,

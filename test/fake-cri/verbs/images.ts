@@ -33,6 +33,8 @@ export function imageVerbs({
       }
       await call.sleep(entry.pullMs ?? 0);
       const pulled = makeImage(reference, entry);
+      const noRoom = settings.room?.pull(reference, Number(pulled.size));
+      if (noRoom !== undefined) throw new Fault("UNKNOWN", noRoom);
       state.images.set(pulled.id, pulled);
       return { imageRef: pulled.id };
     },

@@ -8,7 +8,7 @@ import {
   type PodSandboxConfig,
   type PodSandboxFilter,
 } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
-import type { FakeWorld, UnaryVerbs } from "../context.js";
+import type { FakeSettings, FakeWorld, UnaryVerbs } from "../context.js";
 import { Fault } from "../fault.js";
 import { matchesLabels } from "../filters.js";
 import type { FakeSandbox, FakeState } from "../state.js";
@@ -22,9 +22,9 @@ type SandboxVerb =
   | "portForward"
   | "updatePodSandboxResources";
 
-export function sandboxVerbs({ state }: FakeWorld): UnaryVerbs<SandboxVerb> {
+export function sandboxVerbs({ state, settings }: FakeWorld): UnaryVerbs<SandboxVerb> {
   return {
-    runPodSandbox: ({ config, runtimeHandler }) => ({ podSandboxId: run(state, config, runtimeHandler) }),
+    runPodSandbox: ({ config, runtimeHandler }) => ({ podSandboxId: run(state, config, runtimeHandler, settings) }),
     stopPodSandbox: ({ podSandboxId }) => {
       state.endSandbox(state.sandbox(podSandboxId)); // NotFound for an unknown one, as containerd 1.6 says
       return {};
@@ -52,12 +52,19 @@ export function sandboxVerbs({ state }: FakeWorld): UnaryVerbs<SandboxVerb> {
   };
 }
 
-function run(state: FakeState, config: PodSandboxConfig | undefined, runtimeHandler: string): string {
+function run(
+  state: FakeState,
+  config: PodSandboxConfig | undefined,
+  runtimeHandler: string,
+  { room }: FakeSettings,
+): string {
   const metadata = config?.metadata;
   if (config === undefined || metadata === undefined || metadata.name === "" || metadata.uid === "") {
     throw new Fault("INVALID_ARGUMENT", "sandbox config must include metadata with name and uid");
   }
   const id = state.newId();
+  const noRoom = room?.sandbox(id);
+  if (noRoom?.isLeft === false) throw new Fault("UNKNOWN", noRoom.why);
   state.reserve(`${metadata.name}_${metadata.namespace}_${metadata.uid}_${metadata.attempt}`, id);
   const options = config.linux?.securityContext?.namespaceOptions;
   const onHostNetwork = options?.network === NamespaceMode.NODE;
@@ -67,7 +74,7 @@ function run(state: FakeState, config: PodSandboxConfig | undefined, runtimeHand
     status: {
       id,
       metadata,
-      state: PodSandboxState.SANDBOX_READY,
+      state: noRoom === undefined ? PodSandboxState.SANDBOX_READY : PodSandboxState.SANDBOX_NOTREADY,
       createdAt: state.nanos(),
       network: { ip: onHostNetwork ? "" : state.newAddress(), additionalIps: [] },
       linux: { namespaces: { options } },
@@ -76,6 +83,8 @@ function run(state: FakeState, config: PodSandboxConfig | undefined, runtimeHand
       runtimeHandler,
     },
   });
+  // As containerd keeps a sandbox whose network it could not take down again.
+  if (noRoom !== undefined) throw new Fault("UNKNOWN", noRoom.why);
   state.emit(id, ContainerEventType.CONTAINER_CREATED_EVENT, id);
   state.emit(id, ContainerEventType.CONTAINER_STARTED_EVENT, id);
   return id;

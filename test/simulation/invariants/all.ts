@@ -25,6 +25,7 @@ import { imagesComeByOwnAccounts } from "./images-come-by-own-accounts.js";
 import { imagesInUseStay } from "./images-in-use-stay.js";
 import type { Invariant } from "./invariant.js";
 import { memoryIsGivenOnce } from "./memory-is-given-once.js";
+import { noRoomIsTold } from "./no-room-is-told.js";
 import { nothingLeft } from "./nothing-left.js";
 import { objectGoesLast } from "./object-goes-last.js";
 import { oneRunningContainer } from "./one-running-container.js";
@@ -97,6 +98,7 @@ export const INVARIANTS: readonly Invariant[] = [
   recordsAreReadable,
   processLives,
   fullDisksAreSurvived,
+  noRoomIsTold,
   exitsAreCounted,
   converges,
   resizesArrive,

@@ -157,4 +157,22 @@ export const POD_MUTANTS: readonly Mutant[] = [
     text: "const isLast = isNewest && !started.has(name);",
     replacement: "const isLast = false;",
   },
+  {
+    name: "a sandbox that the runtime refused has no event",
+    file: "src/main/containers/runtime/create-sandbox.ts",
+    text: "    if (!signal.aborted) {",
+    replacement: "    if (signal.aborted) {",
+  },
+  {
+    name: "a container that the runtime refused has another reason",
+    file: "src/main/containers/runtime/start-container.ts",
+    text: 'throw startError(error, "CreateContainerError"',
+    replacement: 'throw startError(error, "CreateContainerConfigError"',
+  },
+  {
+    name: "a refused pull does not say why",
+    file: "src/main/containers/images/image-puller.ts",
+    text: "throw new StartContainerError(error.reason, message, until, { cause: error });",
+    replacement: "throw new StartContainerError(error.reason, image, until, { cause: error });",
+  },
 ];

@@ -25,6 +25,7 @@ import { phaseAtTheEnd } from "./phase-at-the-end.js";
 import { killedWhilePulling, powerLossAfterPull } from "./private-images.js";
 import type { Race } from "./race.js";
 import { readyOverARestart, unreadyOverARestart } from "./ready-over-a-restart.js";
+import { containerWithoutRoom, imageWithoutRoom, sandboxWithoutRoom } from "./runtime-without-room.js";
 import { completedSandbox, terminatingSandbox } from "./sandbox-made-again.js";
 import {
   endedBeforeTheClock,
@@ -96,6 +97,9 @@ export const RACES: readonly Race[] = [
   priorityBeforeUse,
   excessBeforeUse,
   growsAboveItsLimit,
+  containerWithoutRoom,
+  sandboxWithoutRoom,
+  imageWithoutRoom,
   ...OWN_API_RACES,
   ownApiShutsDown,
   powerLossInOwnShutdown,

@@ -157,8 +157,13 @@ export class DiskUse {
 
   /** The kubelet cannot write anything. */
   get isFull(): boolean {
-    const { freeBytes, freeInodes } = this.roomOf(NODE);
-    return freeBytes < BLOCK || freeInodes < 1;
+    return isFull(this.roomOf(NODE));
+  }
+
+  /** Where the runtime writes: images, what it keeps of containers, and what its network keeps. */
+  roomFor(what: "images" | "containers" | "network"): Room {
+    const isOwn = this.layout !== "single" && what === "images";
+    return this.roomOf(isOwn || (this.layout === "dedicated" && what === "containers") ? OWN : NODE);
   }
 
   /** Inodes of a pod that count for the signal, but for a few: volumes have one file. */
@@ -328,6 +333,11 @@ export class DiskUse {
       freeInodes: others.all === "inodes" ? 0 : Math.max(0, Math.floor(INODES - taken.inodes)),
     };
   }
+}
+
+/** Neither a block nor an inode can be had. */
+export function isFull({ freeBytes, freeInodes }: Room): boolean {
+  return freeBytes < BLOCK || freeInodes < 1;
 }
 
 /** A container writes for a while after its start. */

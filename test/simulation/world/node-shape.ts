@@ -56,6 +56,8 @@ export interface NodeShape {
   disks?: DiskLayout;
   /** Programs beside the pods take the last byte or inode of a disk at times. */
   fillsUp?: true;
+  /** The runtime needs room, too: its calls fail on a disk that programs have filled. */
+  runtimeNeedsRoom?: true;
   /** Containers of some pods write more and more. */
   writersGrow?: true;
   /** Pods have few inodes or many. */
@@ -221,6 +223,8 @@ function withShortages(plain: NodeShape, random: Random): NodeShape {
     shape = withShortDisks(shape, disks.pick(["single", "single", "dedicated", "split"]), disks.pick(AGES));
     if (disks.chance(LIMITS_SHARE)) shape = { ...shape, hasStorageLimits: true };
     if (random.stream("full disks").chance(FULL_SHARE)) shape = { ...shape, fillsUp: true };
+    if (shape.fillsUp === true && random.stream("room of the runtime").chance(FULL_SHARE))
+      shape = { ...shape, runtimeNeedsRoom: true };
     if (random.stream("growing writers").chance(GROWING_SHARE)) shape = { ...shape, writersGrow: true };
     if (random.stream("inodes of pods").chance(INODES_SHARE)) shape = { ...shape, inodesDiffer: true };
   }

@@ -75,8 +75,8 @@ export class SimulatedRuntime {
     registry: new Map(IMAGES.map((name) => [name, {}])),
   };
   readonly watchers = new Set<CallWatcher>();
-  /** Sees each unary call's outcome: the name of its code. */
-  readonly onEnd = new Set<(verb: string, code: string, request: unknown) => void>();
+  /** Sees each unary call's outcome: the name of its code, and what the error says. */
+  readonly onEnd = new Set<(verb: string, code: string, request: unknown, details: string) => void>();
   readonly failpoints: Dispatcher["failpoints"];
   isUp = true;
   private readonly dispatcher: Dispatcher;
@@ -148,8 +148,8 @@ export class SimulatedRuntime {
       const listed = this.lists.begin(verb, bytes);
       this.dispatcher.unary(name, path)(call as never, (error, value) => {
         over();
-        for (const listener of this.onEnd)
-          listener(verb, error === null ? "OK" : codeName(Number(error.code)), request);
+        const [code, details] = error === null ? ["OK", ""] : [codeName(Number(error.code)), error.details ?? ""];
+        for (const listener of this.onEnd) listener(verb, code, request, details);
         if (error !== null) reply.failed(error as unknown as Failed);
         else
           reply.message(

@@ -38,6 +38,7 @@ import { servePods } from "./pod-servers.js";
 import { makePriorities } from "./priorities.js";
 import { ProcessUse } from "./process-use.js";
 import { PrivateRegistries } from "./registry.js";
+import { RuntimeRoom } from "./runtime-room.js";
 import { SimulatedRuntime } from "./runtime.js";
 import { accountProvider, ServiceAccounts } from "./service-accounts.js";
 import { Shutdowns } from "./shutdowns.js";
@@ -74,6 +75,8 @@ export class World {
   readonly memory: MemoryUse | undefined;
   /** Undefined: disks are never short. */
   readonly disks: DiskUse | undefined;
+  /** Undefined: the runtime always has room. */
+  readonly room: RuntimeRoom | undefined;
   /** Undefined: there are always process ids. */
   readonly processes: ProcessUse | undefined;
   /** Undefined: the node has no CSI driver. */
@@ -144,6 +147,8 @@ export class World {
       const signals = (this.signals = new Signals(node));
       if (node.isShortOfMemory === true) this.memory = new MemoryUse(this.runtime, this.facts, signals);
       if (node.disks !== undefined) this.disks = new DiskUse(node, this.runtime, this.facts, signals);
+      if (this.disks !== undefined && node.runtimeNeedsRoom === true)
+        this.room = new RuntimeRoom(random.stream("room of the runtime"), this.disks, this.runtime);
       if (node.isShortOfPids === true) this.processes = new ProcessUse(this.runtime, this.facts, signals);
     }
     if (node.hasUserNamespaces) {
