@@ -26,7 +26,8 @@ import { inStep } from "./step-error.js";
 import { userKey } from "./users.js";
 import { readVolData, recordVolume } from "./vol-data.js";
 import { withDevice, type DeviceInHand } from "./with-device.js";
-const STEPS = { attach: "MapVolume.WaitForAttach", device: "MapVolume.SetUpDevice" };
+const SET_UP = "MapVolume.SetUpDevice";
+const STEPS = { attach: "MapVolume.WaitForAttach", device: SET_UP, alone: SET_UP };
 const MAP = "MapVolume.MapPodDevice";
 
 export interface MapRequest {

@@ -28,8 +28,8 @@ import { userKey } from "./users.js";
 import { readVolData, recordVolume, removeVolData } from "./vol-data.js";
 import { withDevice, type DeviceInHand } from "./with-device.js";
 
-const STEPS = { attach: "MountVolume.WaitForAttach", device: "MountVolume.MountDevice" };
 const SET_UP = "MountVolume.SetUp";
+const STEPS = { attach: "MountVolume.WaitForAttach", device: "MountVolume.MountDevice", alone: SET_UP };
 
 export interface MountRequest {
   pod: Pod;

@@ -39,6 +39,12 @@ export class DeviceUsers {
     return this.devices.get(key);
   }
 
+  /** Whether a pod other than that one uses the volume, or has something of it on disk. */
+  hasOtherPod(key: string, uid: PodUid): boolean {
+    const own = userKey(uid, "");
+    return [...(this.devices.get(key)?.users ?? [])].some((user) => !user.startsWith(own));
+  }
+
   use(volume: { driver: string; handle: string }, user: string, block?: string): Device {
     const key = deviceKey(volume);
     let device = this.devices.get(key);

@@ -1,4 +1,5 @@
 // The checks before a driver publishes a volume to a pod: the permitted users, the attachment, and the driver itself.
+// Invariant: a volume whose only access mode is ReadWriteOncePod has one pod at a time.
 
 import { quote } from "../../../shared/base/text/quote.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
@@ -10,7 +11,7 @@ import { csiPlugin, deviceKey, type CsiVolume } from "./csi-volume.js";
 import type { DriverSpec } from "./driver-objects.js";
 import type { CsiNode } from "./node-port.js";
 import type { Staging } from "./staging.js";
-import { inStep } from "./step-error.js";
+import { CsiStepError, inStep } from "./step-error.js";
 import type { Device } from "./users.js";
 
 export interface DeviceInHand {
@@ -24,9 +25,13 @@ export interface DeviceInHand {
 /** Error prefix for volumes that no controller attaches. */
 const ATTACH = "AttachVolume.Attach";
 
+const IN_USE = "volume uses the ReadWriteOncePod access mode and is already in use by another pod";
+
 export interface DeviceSteps {
   attach: string;
   device: string;
+  /** It fails when another pod has the volume for itself. */
+  alone: string;
 }
 
 /**
@@ -45,6 +50,9 @@ export async function withDevice<T>(
   const spec = await objects.get(volume.driver);
   checkLifecycle(volume, spec);
   const key = deviceKey(volume);
+  if (isForOnePod(volume) && users.hasOtherPod(key, pod.metadata.uid)) {
+    throw new CsiStepError(steps.alone, new VolumeError(IN_USE));
+  }
   const ephemeral = volume.lifecycle === "Ephemeral";
   const known = users.get(key)?.users.has(user) === true;
   const device = ephemeral ? undefined : users.use(volume, user, request.block);
@@ -69,6 +77,11 @@ export async function withDevice<T>(
     if (!noted) staging.release(key, user);
     throw error;
   }
+}
+
+/** With more modes than one it is not known which of them the pod means. */
+function isForOnePod({ accessModes }: CsiVolume): boolean {
+  return accessModes.length === 1 && accessModes[0] === "ReadWriteOncePod";
 }
 
 /** Resolves to the attacher's publish context for the driver. */

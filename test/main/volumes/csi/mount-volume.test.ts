@@ -84,6 +84,23 @@ test("stage, publish, unpublish, unstage: paths, notes and calls are upstream's"
   assert.equal(driver.did().length, 4);
 });
 
+test("a volume for one pod waits for the end of the pod before, also after a restart", { skip }, async (t) => {
+  const { volumes, restarted } = await csiKit(t);
+  const volume = csiVolume({ accessModes: ["ReadWriteOncePod"] });
+  const setUp = (uid: string, from = volumes) => from.setUpMount({ pod: podOf(uid), volume, signal: never });
+  const message = "volume uses the ReadWriteOncePod access mode and is already in use by another pod";
+  const refusal = { name: "CsiStepError", step: "MountVolume.SetUp", message };
+  await setUp("u1");
+  await assert.rejects(setUp("u2"), refusal);
+  await setUp("u1");
+  const later = restarted();
+  await assert.rejects(setUp("u2", later), refusal);
+  await later.tearDownMount(podUid("u1"), "pv-1");
+  await setUp("u2", later);
+  await later.tearDownMount(podUid("u2"), "pv-1");
+  await later.idle();
+});
+
 test("two pods share the staged volume; the last teardown unstages it", { skip }, async (t) => {
   const { driver, volumes, root } = await csiKit(t);
   const volume = csiVolume();
