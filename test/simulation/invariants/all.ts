@@ -24,6 +24,7 @@ import { hostPortsAreGivenOnce } from "./host-ports-are-given-once.js";
 import { imagesComeByOwnAccounts } from "./images-come-by-own-accounts.js";
 import { imagesInUseStay } from "./images-in-use-stay.js";
 import type { Invariant } from "./invariant.js";
+import { loneVolumes } from "./lone-volumes.js";
 import { memoryIsGivenOnce } from "./memory-is-given-once.js";
 import { noRoomIsTold } from "./no-room-is-told.js";
 import { nothingLeft } from "./nothing-left.js";
@@ -70,6 +71,7 @@ export const INVARIANTS: readonly Invariant[] = [
   podsHaveTheirCgroups,
   csiVolumesInOrder,
   volumesAreAttached,
+  loneVolumes,
   volumesGrow,
   configsAreProjected,
   privateImagesStayPrivate,

@@ -43,6 +43,24 @@ export const VOLUME_MUTANTS: readonly Mutant[] = [
     replacement: 'infeasible && now === "" ? {',
   },
   {
+    name: "a size that is refused for a while is refused for ever",
+    file: "src/main/volumes/persistent/expand.ts",
+    text: "      this.vain.delete(key);\n",
+    replacement: "",
+  },
+  {
+    name: "a volume in use is expanded again and again",
+    file: "src/main/volumes/persistent/expand.ts",
+    text: "error.code === STATUS.FAILED_PRECONDITION;",
+    replacement: "error.code === STATUS.NOT_FOUND;",
+  },
+  {
+    name: "a volume for one pod is for every pod",
+    file: "src/main/volumes/csi/with-device.ts",
+    text: 'accessModes[0] === "ReadWriteOncePod"',
+    replacement: 'accessModes[1] === "ReadWriteOncePod"',
+  },
+  {
     name: "a CSI volume is used before it is attached",
     file: "src/main/volumes/csi/attach.ts",
     text: "if (problem === undefined) return",

@@ -146,12 +146,14 @@ export function planOf(
   const memory = node.hasOwnMemory ? new OwnMemory(random.stream("own memory")) : undefined;
   const ports = node.hasHostPorts ? new OwnPorts(random.stream("own ports")) : undefined;
   const probes = node.hasGrpcProbes ? new GrpcProbes(random.stream("gRPC probes")) : undefined;
-  const claims = node.hasCsi ? new OwnClaims(random.stream("own claims")) : undefined;
+  const claims = node.hasCsi ? new OwnClaims(random.stream("own claims"), node) : undefined;
   const resources = node.hasDra === true ? new OwnResourceClaims(random.stream("own ResourceClaims")) : undefined;
   const health = node.reportsHealth === true ? new OwnHealth(random.stream("own health")) : undefined;
   const growth = node.expands === true ? new OwnGrowth(random.stream("own growth")) : undefined;
   const configs = node.configs === undefined ? undefined : new OwnConfigs(random.stream("own configs"));
-  const refusals = node.refusesSizes === true ? new OwnRefusals(random.stream("own refusals")) : undefined;
+  const refusals = node.refusesSizes === true ? new OwnRefusals(random.stream("own refusals"), false) : undefined;
+  const later =
+    node.refusesForAWhile === true ? new OwnRefusals(random.stream("own refusals for a while"), true) : undefined;
   const images = node.hasPrivateImages === true ? new OwnImages(random.stream("own images")) : undefined;
   const accounts = node.accounts === undefined ? undefined : new OwnAccounts(random.stream("own accounts"));
   const use = node.isShortOfMemory === true ? new OwnUse(random.stream("own use"), node) : undefined;
@@ -230,7 +232,7 @@ export function planOf(
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));
-    for (const one of [health, growth, refusals, configs, full, inodes, alone])
+    for (const one of [health, growth, refusals, later, configs, full, inodes, alone])
       for (const [at, action] of one?.events(begin, until, begin + ROUND_MS) ?? []) add(at, action);
     for (const [at, action] of shutdowns?.events(begin, until, faults.size > 0) ?? []) shutDown(at, action);
     add(until, { do: "calm" });

@@ -1,7 +1,8 @@
 // Pods with persistent volume claims, on a node with a CSI driver, and faults of the driver. Pods share the claims.
 
 import type { Random } from "../kernel/random.js";
-import { CLAIMS } from "../world/csi-plugin.js";
+import { CLAIMS, LONE_CLAIM } from "../world/csi-plugin.js";
+import type { NodeShape } from "../world/node-shape.js";
 import type { Action } from "./events.js";
 import type { PodShape } from "./pod-shapes.js";
 
@@ -11,7 +12,10 @@ const SHARE = 0.5;
 const FAULTS = 0.25;
 
 export class OwnClaims {
-  constructor(private readonly random: Random) {}
+  constructor(
+    private readonly random: Random,
+    private readonly node: NodeShape,
+  ) {}
 
   /** The pod as it is on this node. */
   shape(plain: PodShape): PodShape {
@@ -24,7 +28,14 @@ export class OwnClaims {
     ];
     const [first, ...others] = plain.spec["containers"] as Record<string, unknown>[];
     const volumeMounts = [...((first?.["volumeMounts"] ?? []) as object[]), { name: "data", mountPath: "/data" }];
-    return { ...plain, claim, spec: { ...plain.spec, volumes, containers: [{ ...first, volumeMounts }, ...others] } };
+    // The world has no scheduler: another pod may have the volume for itself.
+    const isSteady = plain.isSteady && (this.node.hasLoneVolume !== true || claim !== LONE_CLAIM);
+    return {
+      ...plain,
+      isSteady,
+      claim,
+      spec: { ...plain.spec, volumes, containers: [{ ...first, volumeMounts }, ...others] },
+    };
   }
 
   /** Undefined: the fault is another one. */

@@ -2,6 +2,7 @@
 
 import { answerOfCreateIsLost } from "./answer-of-create-is-lost.js";
 import { detachedWhileUnstaged } from "./attachments.js";
+import { refusedWhileInUse, volumeForOnePod } from "./claimed-volumes.js";
 import { endsWithoutDriver, killedWhilePrepared, slicesOfADriver, unreadClaims } from "./claims.js";
 import { completedPodAndRestart } from "./completed-pod-and-restart.js";
 import { configChangesWhileDown, objectsOutliveTheirPod } from "./config-changes.js";
@@ -67,6 +68,8 @@ export const RACES: readonly Race[] = [
   grpcServerGetsSick,
   hostPortWhileTerminating,
   detachedWhileUnstaged,
+  refusedWhileInUse,
+  volumeForOnePod,
   killedWhilePulling,
   powerLossAfterPull,
   killedWhilePrepared,

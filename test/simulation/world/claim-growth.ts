@@ -13,6 +13,8 @@ export interface ClaimChange {
   gibibytes: number;
   /** The node's driver refuses the size with this code; absent: it does not. */
   refusal?: number;
+  /** So long; absent: for ever. */
+  refusedMs?: number;
 }
 
 const CLAIMS = "persistentvolumeclaims";
@@ -36,18 +38,27 @@ export class ClaimGrowth {
   ) {}
 
   /** By so many GiB. */
-  perform({ claim, gibibytes, refusal }: ClaimChange): void {
+  perform({ claim, gibibytes, refusal, refusedMs }: ClaimChange): void {
     const { store } = this.api;
     const before = this.wantedOf(claim);
     const bytes = before + BigInt(gibibytes) * GIBIBYTE;
     const storage = textOf(bytes);
-    if (refusal !== undefined) this.csi.refused.set(volumeOf(claim), { bytes, code: refusal });
+    if (refusal !== undefined) this.refuse(volumeOf(claim), { bytes, code: refusal }, refusedMs);
     const object = store.get(CLAIMS, "default", claim);
     store.put(CLAIMS, {
       metadata: { name: claim, namespace: "default" },
       spec: { ...object?.spec, resources: { requests: { storage } } },
     });
     kernel.after(kernel.world, kernel.random.between(100, MOST_LATE_MS), () => this.grow(claim));
+  }
+
+  private refuse(volume: string, refused: { bytes: bigint; code: number }, forMs: number | undefined): void {
+    const all = this.csi.refused;
+    all.set(volume, refused);
+    if (forMs === undefined) return;
+    kernel.after(kernel.world, forMs, () => {
+      if (all.get(volume) === refused) all.delete(volume);
+    });
   }
 
   /** The size that the user has asked for. */

@@ -15,6 +15,8 @@ import { plugins } from "./plugin-sockets.js";
 export const CSI_DRIVER = "csi.example.com";
 /** Names of the claims in the namespace default. */
 export const CLAIMS = ["claim-0", "claim-1", "claim-2"];
+/** The claim whose volume is for one pod at a time, on nodes that have such a one. */
+export const LONE_CLAIM = "claim-2";
 
 /** The volume of a claim: its name and its handle. */
 export function volumeOf(claim: string): string {
@@ -53,6 +55,8 @@ export class CsiPlugin {
   readonly onRefuse = new Set<(expansion: Expansion) => void>();
   /** Hears of each volume before it is staged. */
   readonly onStage = new Set<(volume: string) => void>();
+  /** Hears of each target before a volume is published there. */
+  readonly onPublish = new Set<(volume: string, target: string) => void>();
   /** Hears of each target before it is unpublished. */
   readonly onUnpublish = new Set<(target: string) => void>();
   // A call that is given up was not begun, as with a driver that asks for the deadline first.
@@ -60,7 +64,7 @@ export class CsiPlugin {
 
   constructor(
     api: SimulatedApi,
-    private readonly options: { attachRequired: boolean; expands: boolean },
+    private readonly options: { attachRequired: boolean; expands: boolean; hasLoneVolume: boolean },
   ) {
     const server: GrpcServer = { call: (...call) => this.process.call(...call) };
     for (const path of [REGISTRATION, ENDPOINT]) {
@@ -69,7 +73,7 @@ export class CsiPlugin {
       plugins.serve(path, server);
     }
     disk.syncAll();
-    makeObjects(api, options.attachRequired);
+    makeObjects(api, options);
   }
 
   perform(fault: CsiFault): void {
@@ -177,6 +181,7 @@ export class CsiPlugin {
     }
     const before = this.published.get(target);
     if (before === volume) return;
+    for (const listener of this.onPublish) listener(volume, target);
     if (before !== undefined) this.wrong(`${volume} is published at ${target}, where ${before} is`);
     if (!tree.exists(target)) tree.makeDirectory(target, 0o755);
     tree.mount(path, target, "");
@@ -206,12 +211,16 @@ export class CsiPlugin {
 }
 
 /** The driver, and a bound claim for each volume. */
-function makeObjects({ store }: SimulatedApi, attachRequired: boolean): void {
+function makeObjects(
+  { store }: SimulatedApi,
+  { attachRequired, hasLoneVolume }: { attachRequired: boolean; hasLoneVolume: boolean },
+): void {
   store.put("csidrivers", { metadata: { name: CSI_DRIVER }, spec: { attachRequired, podInfoOnMount: false } });
-  const common = { accessModes: ["ReadWriteMany"], volumeMode: "Filesystem", storageClassName: "" };
+  const modeOf = (claim: string) => (hasLoneVolume && claim === LONE_CLAIM ? "ReadWriteOncePod" : "ReadWriteMany");
   const size = { storage: "1Gi" };
   for (const name of CLAIMS) {
     const volume = volumeOf(name);
+    const common = { accessModes: [modeOf(name)], volumeMode: "Filesystem", storageClassName: "" };
     const { metadata: claim } = store.put("persistentvolumeclaims", {
       metadata: { name, namespace: "default" },
       spec: { ...common, volumeName: volume, resources: { requests: size } },

@@ -42,6 +42,10 @@ export interface NodeShape {
   expands?: true;
   /** The CSI driver refuses some of the sizes. */
   refusesSizes?: true;
+  /** The CSI driver refuses some of the sizes for a while. */
+  refusesForAWhile?: true;
+  /** One of the volumes is for one pod at a time. */
+  hasLoneVolume?: true;
   /** The CSI driver's volumes are attached to the node before their use. */
   attaches?: true;
   /** Some images need credentials: a provider has those of some, a secret those of others. */
@@ -211,6 +215,9 @@ function withMore(plain: NodeShape, random: Random): NodeShape {
   if (plain.hasDra === true && random.stream("health of devices").chance(MORE_SHARE)) more.reportsHealth = true;
   if (plain.hasCsi && random.stream("expansions").chance(MORE_SHARE)) more.expands = true;
   if (more.expands === true && random.stream("refused sizes").chance(MORE_SHARE)) more.refusesSizes = true;
+  if (more.expands === true && random.stream("sizes refused for a while").chance(MORE_SHARE))
+    more.refusesForAWhile = true;
+  if (plain.hasCsi && random.stream("volumes for one pod").chance(MORE_SHARE)) more.hasLoneVolume = true;
   if (plain.devices > 0 && random.stream("preferred devices").chance(MORE_SHARE)) more.prefers = true;
   return Object.keys(more).length > 0 ? { ...plain, ...more } : plain;
 }

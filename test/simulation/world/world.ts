@@ -122,8 +122,8 @@ export class World {
     machine.ownApi = this.own?.api;
     this.runtime = machine.runtime = new SimulatedRuntime({ events: random.stream("shape").chance(0.5) });
     servePods(this.runtime);
-    const [attachRequired, expands] = [node.attaches === true, node.expands === true];
-    if (node.hasCsi) this.csi = new CsiPlugin(cluster, { attachRequired, expands });
+    const { attaches: attachRequired = false, expands = false, hasLoneVolume = false } = node;
+    if (node.hasCsi) this.csi = new CsiPlugin(cluster, { attachRequired, expands, hasLoneVolume });
     if (expands && this.csi !== undefined) this.growth = new ClaimGrowth(cluster, this.csi);
     if (node.attaches === true) this.attachments = new AttachController(cluster);
     if (node.hasDra === true) {
