@@ -95,6 +95,8 @@ export class SyncWorld {
   /** Events as "TYPE REASON: MESSAGE". */
   readonly recorded: string[] = [];
   startTime: string | undefined = "1970-01-01T00:00:00Z";
+  /** A pod of which nothing may run has ended. */
+  isFinal = true;
   runtimeState: RuntimeState | undefined;
   /** Steps that ended, as "UID kind", with "failed" when they did. */
   /** Outcome under which each pass was counted. */
@@ -226,6 +228,7 @@ export class SyncWorld {
       onSynced: ({ pod, plan, failures, state, mayRun, ended, end }) => {
         this.synced.push({ pod, plan, failures: new Map(failures), state, mayRun, ended, end });
       },
+      isFinal: () => this.isFinal,
       onPass: (operation) => {
         this.passes.push(operation);
       },

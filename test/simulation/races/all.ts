@@ -12,7 +12,7 @@ import { deletedDuringPull } from "./deleted-during-pull.js";
 import { deletedWhileDown } from "./deleted-while-down.js";
 import { devicesOverRestarts } from "./devices-over-restarts.js";
 import { killedWhileEvicting, shortageOfMemory, shortageOfPids, softThreshold } from "./evictions.js";
-import { createdAndNotStarted, startThatHangs, stopThatFails } from "./found-here.js";
+import { createdAndNotStarted, deadlineAfterABoot, startThatHangs, stopThatFails } from "./found-here.js";
 import { evictedOnAFullDisk, restartedOnAFullDisk, startedOnAFullDisk } from "./full-disks.js";
 import { excessBeforeUse, growsAboveItsLimit, podsFillTheDisk, priorityBeforeUse } from "./growing-writers.js";
 import { grpcServerGetsSick } from "./grpc-server-gets-sick.js";
@@ -63,6 +63,7 @@ export const RACES: readonly Race[] = [
   startThatHangs,
   stopThatFails,
   createdAndNotStarted,
+  deadlineAfterABoot,
   cpusWithoutRecords,
   devicesOverRestarts,
   grpcServerGetsSick,

@@ -1,6 +1,6 @@
 // Orders of events in which a seed has broken a promise of this agent. The plans of seeds change; these stay.
 
-import { callsOf, podOf } from "./pods.js";
+import { callsOf, mirrorOf, objectsOf, podOf, runsOf } from "./pods.js";
 import { SECOND, type Race } from "./race.js";
 
 const HERE = "docs/simulation.md";
@@ -65,6 +65,41 @@ export const createdAndNotStarted: Race = {
     return () => {
       const count = (wanted: string): number => calls.filter(({ verb }) => verb === wanted).length;
       if (count("CreateContainer") < 3) broken("the race did not come about", "late");
+    };
+  },
+};
+
+export const deadlineAfterABoot: Race = {
+  name: "deadline-after-a-boot",
+  promise: "A pod that may not start again after a boot, and of which a container never ran, fails at its deadline",
+  issue: HERE,
+  events: [
+    [
+      20 * SECOND,
+      {
+        do: "create",
+        shape: {
+          ...podOf({
+            name: "partly",
+            static: {},
+            container: { image: "nodelet.local/none:1" },
+            beside: {},
+            spec: { restartPolicy: "Never", activeDeadlineSeconds: 20 },
+            isSteady: false,
+          }),
+          hasDeadline: true,
+        },
+      },
+    ],
+    [60 * SECOND, { do: "reboot", downMs: 10 * SECOND }],
+  ],
+  watch(world, broken) {
+    const starts = runsOf(world, "partly");
+    const seen = objectsOf(world, mirrorOf("partly"));
+    return () => {
+      if (starts.length === 0) broken("the race did not come about", "partly");
+      const last = seen.at(-1);
+      if (last?.phase !== "Failed") broken(`the pod is ${last?.phase} after its deadline`, "partly");
     };
   },
 };

@@ -4,6 +4,7 @@
 import type { SteadyTime } from "../../../shared/base/clock/moments.js";
 import type { Pod } from "../../../shared/kubernetes/api/pod.js";
 import type { PodUid } from "../../../shared/kubernetes/identifiers.js";
+import { isFinalPhase } from "../../model/phase.js";
 import type { PodEventStream } from "../../model/pod-events.js";
 import type { PodEnd, SyncedPod, WorkerOperation } from "../../model/synced-pod.js";
 import type { Resizes } from "../admission/resizes.js";
@@ -49,6 +50,11 @@ export class PassReports {
     }
     statuses.update(statusOfPass(synced));
     if (inPostStart === undefined) planEvents.emit(pod, plan.events ?? []);
+  }
+
+  /** The status that was reported last is Succeeded or Failed. */
+  isFinal(uid: PodUid): boolean {
+    return isFinalPhase(this.deps.statuses.get(uid)?.status?.phase);
   }
 
   /** One pass ended, with or without success. */

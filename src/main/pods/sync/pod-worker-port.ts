@@ -23,6 +23,7 @@ type PodWorkerReports = Pick<
   | "onAdmitted"
   | "prepare"
   | "onSynced"
+  | "isFinal"
   | "onPass"
   | "onEnding"
   | "onTerminating"

@@ -36,6 +36,11 @@ export class SyncPass {
   private readonly cgroupWatch: CgroupWatch;
   /** From the last plan: the next plan continues with the same grace period. */
   private endDeadline: SteadyTime | undefined;
+  /**
+   * Nothing of the pod may run, and it has neither completed nor failed: a container never ran, and is not made after a
+   * boot. As upstream, only its active deadline ends it.
+   */
+  private isStuck = false;
 
   constructor(
     private readonly worker: SyncingWorker,
@@ -50,7 +55,7 @@ export class SyncPass {
     const observed = await this.worker.observe();
     const { steps } = this.worker;
     const plan = await this.plan(pod, observed, signal);
-    if (!plan.finished && isExpired()) return { kind: "expired" };
+    if ((!plan.finished || this.isStuck) && isExpired()) return { kind: "expired" };
     const mayRun = !plan.finished || observed.containers.some(isAlive) || this.deps.holdsClaims(pod);
     const { failures } = steps;
     const synced: SyncedPod = { pod, observed, plan, failures, state: "syncing", mayRun, ended: false };
@@ -58,10 +63,17 @@ export class SyncPass {
     await this.deps.loop.turn();
     signal.throwIfAborted();
     this.deps.reports.onSynced(synced);
-    if (!plan.finished && plan.steps.length === 0) return { kind: "idle", wakeAt: plan.wakeAt };
+    this.isStuck = plan.finished && this.waitsForDeadline(pod);
+    const isOver = plan.finished && !this.isStuck;
+    if (!isOver && plan.steps.length === 0) return { kind: "idle", wakeAt: plan.wakeAt };
     requireNetwork(pod, plan, this.deps.runtime());
     await steps.run(plan.steps, { pod, observed, signal, synced });
-    return { kind: plan.finished ? "completed" : "changed" };
+    return { kind: isOver ? "completed" : "changed" };
+  }
+
+  private waitsForDeadline(pod: Pod): boolean {
+    if (pod.spec.activeDeadlineSeconds === undefined || this.deps.holdsClaims(pod)) return false;
+    return !this.deps.reports.isFinal(this.worker.uid);
   }
 
   private async plan(pod: Pod, observed: ObservedPod, signal: AbortSignal): Promise<Plan> {

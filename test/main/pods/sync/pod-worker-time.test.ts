@@ -80,6 +80,22 @@ test("a pod that completed in time is not late afterwards; one that goes leaves 
   assert.equal(world.clock.pending, 0);
 });
 
+test("a pod that can neither run nor end fails at its active deadline", async () => {
+  const { world, worker, web } = await started({ activeDeadlineSeconds: 90, restartPolicy: "Never" });
+  world.isFinal = false;
+  world.exit(web, "app", 0);
+  worker.requestPass();
+  await settle();
+  world.clock.step(89_999);
+  await settle();
+  assert.equal(worker.state, "syncing");
+  world.clock.step(1);
+  await settle();
+  assert.equal(worker.state, "finished");
+  assert.deepEqual(world.recorded, [DEADLINE_EVENT]);
+  assert.equal(world.synced.at(-1)?.end?.failure?.reason, "DeadlineExceeded");
+});
+
 test("a changed deadline counts from then on, and one that is weeks away does not ring early", async () => {
   const { world, worker } = await started({ activeDeadlineSeconds: 40 * 86_400 });
   const day = 86_400_000;
