@@ -54,6 +54,13 @@ export const OWN_API_MUTANTS: readonly Mutant[] = [
     replacement: 'if (PASSING.has(errorCode(err)) && path === "") {',
   },
   {
+    name: "a watch of one config map misses its changes",
+    file: `${OWN_API}/verbs/watch.ts`,
+    text: "if (change.revision > begin) this.#send(change);",
+    replacement:
+      'if (change.revision > begin && (this.#filter === undefined || this.resource.key !== "configmaps")) this.#send(change);',
+  },
+  {
     name: "a watch goes on from before a start",
     file: `${OWN_API}/store/store.ts`,
     text: "this.#history = new History(this.#revision);",
