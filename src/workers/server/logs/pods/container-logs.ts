@@ -141,7 +141,9 @@ async function replyLog(
     const status = containerStatus(pod, container);
     const restartCount = runOf(name, container, status, previous);
     const isRunning = (): boolean => {
-      const now = containerStatus(pods.get(uid) ?? pod, container);
+      // A pod may go before a status without the running container has come.
+      const current = pods.get(uid);
+      const now = current === undefined ? undefined : containerStatus(current, container);
       return now?.state.running !== undefined && now.restartCount === restartCount;
     };
     const containerIds = idsOf(status);

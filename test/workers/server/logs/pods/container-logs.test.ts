@@ -237,6 +237,13 @@ describe("GET /containerLogs", () => {
     equal(text, "two\nthree\nfour\n");
   });
 
+  test("a follower ends when its pod goes before a status of the container's end", { timeout: 60_000 }, async () => {
+    await open();
+    const response = await follow(PATH);
+    showPods(server.pods, []);
+    await once(response, "end");
+  });
+
   test("followers of one pod have half of the node's places; an end makes room", async () => {
     await open(RUNNING, {}, { limits: { followers: 8 } });
     const running = status(RUNNING);
