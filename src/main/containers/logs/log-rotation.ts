@@ -307,7 +307,10 @@ export class LogRotation {
     endWatch(entry);
     if (watch?.hasFired === true) return true;
     await inLogFolder(entry.log.path, (folder) => this.beginWatch(entry, folder));
-    return false;
+    // A write may have come while the folder was closed.
+    const isWoken = entry.watch?.hasFired === true;
+    if (isWoken) endWatch(entry);
+    return isWoken;
   }
 
   /** By its open file: a watch on a name would follow a link that was planted there. */

@@ -328,6 +328,39 @@ test("an idle log is opened once for its watch, looked at once a minute, and a w
   await until("the write to be seen", async () => [...rotation.usage()][0]?.bytes === (await stat(path)).size);
 });
 
+test("a write that comes while a look has just begun to watch the log is seen soon, not after the interval", async (t) => {
+  const { open } = files;
+  let closing: (() => Promise<void>) | undefined;
+  t.mock.method(files, "open", async (...args: Parameters<typeof open>) => {
+    const handle = await open(...args);
+    // Only the log itself is opened by its descriptor.
+    if (/^\/proc\/self\/fd\/\d+$/.test(String(args[0])) && closing !== undefined) {
+      const [close, write] = [handle.close.bind(handle), closing];
+      closing = undefined;
+      handle.close = () => write().then(close);
+    }
+    return handle;
+  });
+  syncBuiltinESMExports();
+  t.after(syncBuiltinESMExports);
+  const { folder, until, rotation, clock } = await kit(t);
+  const path = join(folder, "0.log");
+  await writeFile(path, "");
+  closing = async () => {
+    await appendFile(path, line("words"));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  };
+  await until("the watch", () => closing === undefined);
+  await waitFor(
+    () => {
+      // Three seconds at most.
+      clock.step(10);
+      return [...rotation.usage()][0]?.bytes === line("words").length;
+    },
+    { what: "the next look", timeoutMs: 3000, intervalMs: 10 },
+  );
+});
+
 test("hundreds of logs that wait for one worker share no signal's list of listeners", async (t) => {
   const podLogs = await temporaryFolder(t);
   const clock = new SteppedClock();
