@@ -9,6 +9,7 @@ import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { messageOf } from "../../../shared/base/errors/thrown.js";
 import { inUntrustedFolder, namesOf } from "../../../shared/io/fs/untrusted-folder.js";
+import { COMPRESSED } from "../../../shared/node/container-logs/file-names.js";
 import { planRotation } from "./plan-rotation.js";
 
 /** The runtime did not open a new file; `restored`: the file has its old name again. */
@@ -39,8 +40,14 @@ export async function rotateLog(options: RotateOptions): Promise<void> {
 /** @param folder a path of the opened directory */
 async function rotateIn(folder: string, options: RotateOptions): Promise<void> {
   const { current } = options;
-  const plan = planRotation(await namesOf(folder, (name) => name.startsWith(current)), current, options);
-  for (const name of plan.remove) await removeFile(join(folder, name));
+  const names = await namesOf(folder, (name) => name.startsWith(current));
+  const plan = planRotation(names, current, options);
+  for (const name of plan.remove) {
+    const compressed = name + COMPRESSED;
+    const wasThere = await removeFile(join(folder, name));
+    // Its compression ended meanwhile. One that was there before has the lines of a file that is left over.
+    if (!wasThere && !names.includes(compressed)) await removeFile(join(folder, compressed));
+  }
   const path = join(folder, current);
   const rotated = join(folder, plan.rotated);
   await rename(path, rotated);
@@ -63,10 +70,13 @@ async function giveNameBack(rotated: string, path: string): Promise<boolean> {
   return true;
 }
 
-async function removeFile(path: string): Promise<void> {
+/** False: it was gone. */
+async function removeFile(path: string): Promise<boolean> {
   try {
     await unlink(path);
+    return true;
   } catch (error) {
     if (errorCode(error) !== "ENOENT") throw error;
+    return false;
   }
 }
