@@ -59,6 +59,8 @@ export interface FakeSettings {
   containerStore?: string;
   /** Bytes and inodes of a container's writable layer; absent: a few. */
   layerOf?: (container: FakeContainer) => { bytes: number; inodes: number };
+  /** ReopenContainerLog opens the container's log anew; absent: it does nothing. */
+  reopenLog?: (container: FakeContainer) => void;
   /** undefined: RuntimeConfig is Unimplemented, as with containerd before 2.0. */
   cgroupDriver: "systemd" | "cgroupfs" | undefined;
   /** Handlers in the Status reply; none by default, as with containerd before 1.7. */

@@ -51,6 +51,7 @@ export function containerVerbs({ state, settings }: FakeWorld): UnaryVerbs<Conta
     },
     reopenContainerLog: ({ containerId }) => {
       requireRunning(state, containerId);
+      settings.reopenLog?.(state.container(containerId));
       return {};
     },
     checkpointContainer: ({ containerId }) => {

@@ -19,6 +19,8 @@ interface DiskFault {
   below: string;
 }
 
+const LOGS = "/var/log/";
+const OPEN = /^\/proc\/self\/fd\/(\d+)/;
 const WRITES = new Set(["write", "writeFile", "mkdir", "open-create", "symlink", "fsync"]);
 
 class MachineDisk {
@@ -28,6 +30,8 @@ class MachineDisk {
   faults = 0;
   /** What statfs(2) of a path shows of its file system; undefined, also its result: much room, always the same. */
   roomAt: ((path: string, fileSystem: string) => Room | undefined) | undefined;
+  /** Called before each synchronous call; throws where its process ends in the middle of work. */
+  beforeSync: (() => void) | undefined;
   private random = new Random(0);
 
   seed(random: Random): void {
@@ -44,10 +48,17 @@ class MachineDisk {
     return this.random.between(FASTEST_MS, SLOWEST_MS);
   }
 
+  /** The kubelet reaches files of logs by their open folders. */
+  private isBelow(below: string, path: string): boolean {
+    if (path.startsWith(below)) return true;
+    const fd = below.startsWith(LOGS) ? OPEN.exec(path)?.[1] : undefined;
+    return fd !== undefined && this.tree.descriptors.get(Number(fd))?.path.startsWith(below) === true;
+  }
+
   /** @throws SystemError if a fault meets the call */
   check(call: string, path: string): void {
     const { fault } = this;
-    if (fault === undefined || fault.kind === "slow" || !path.startsWith(fault.below)) return;
+    if (fault === undefined || fault.kind === "slow" || !this.isBelow(fault.below, path)) return;
     if (fault.kind === "ENOSPC" && !WRITES.has(call)) return;
     if (!this.random.chance(fault.share)) return;
     this.faults++;
@@ -64,6 +75,7 @@ class MachineDisk {
     tree.mounts.length = 0;
     tree.descriptors.clear();
     tree.watchers.clear();
+    tree.fileWatchers.clear();
     const seen = new Set<Inode>();
     const restore = (inode: Inode): void => {
       if (seen.has(inode)) return;

@@ -6,7 +6,7 @@ import type { Owner } from "../kernel/owner.js";
 import { CGROUPS, fillCgroup, isBusyCgroup } from "./cgroup-inodes.js";
 import { SystemError } from "./errors.js";
 import { Inode } from "./inode.js";
-import { blocksOf, requireRoom, type Need, type Room } from "./room.js";
+import { BLOCK, blocksOf, requireRoom, type Need, type Room } from "./room.js";
 
 const MOST_LINKS = 20;
 
@@ -15,6 +15,7 @@ export interface Descriptor {
   path: string;
   position: number;
   isAppending: boolean;
+  isWriting: boolean;
   /** It closes with its process. */
   owner: Owner;
 }
@@ -33,6 +34,9 @@ export interface OpenFlags {
 
 /** A change of a directory or file, for those that watch. */
 export type Change = (directory: Inode, name: string, kind: "created" | "removed" | "written" | "closed") => void;
+
+/** A change of an open file, for those that watch it under any name. */
+export type FileChange = (inode: Inode, kind: "written" | "closed" | "moved") => void;
 
 export interface MountEntry {
   target: string;
@@ -53,6 +57,7 @@ export class FileTree {
   readonly descriptors = new Map<number, Descriptor>();
   readonly mounts: MountEntry[] = [];
   readonly watchers = new Set<Change>();
+  readonly fileWatchers = new Set<FileChange>();
   /** What is left on a file system; undefined, also its result: enough. Programs of the world always find enough. */
   roomOn: ((fileSystem: string) => Room | undefined) | undefined;
   private nextDescriptor = 20;
@@ -98,7 +103,8 @@ export class FileTree {
     if (inode.kind !== "directory" && flags.directory) throw new SystemError("ENOTDIR", "open", path);
     if (flags.truncate && inode.kind === "file") inode.setData(Buffer.alloc(0));
     const fd = this.freed.pop() ?? this.nextDescriptor++;
-    this.descriptors.set(fd, { inode, path, position: 0, isAppending: flags.append, owner: kernel.current });
+    const { append: isAppending, write: isWriting } = flags;
+    this.descriptors.set(fd, { inode, path, position: 0, isAppending, isWriting, owner: kernel.current });
     return fd;
   }
 
@@ -109,10 +115,11 @@ export class FileTree {
   }
 
   close(fd: number): void {
-    const { inode, path } = this.descriptor(fd, "close");
+    const { inode, path, isWriting } = this.descriptor(fd, "close");
     this.descriptors.delete(fd);
     this.freed.push(fd);
     if (inode.kind === "file") this.tellOf(path, "closed");
+    if (isWriting) this.tellFile(inode, "closed");
   }
 
   /** Closes the files of dead processes. Their numbers stay unused: a call of theirs may still be under way. */
@@ -149,7 +156,18 @@ export class FileTree {
     inode.setData(data);
     if (position === null) descriptor.position = from + bytes.length;
     this.tellOf(descriptor.path, "written");
+    this.tellFile(inode, "written");
     return bytes.length;
+  }
+
+  /** A program of the world writes to a file that it has open. @returns false if the disk has no room */
+  append(inode: Inode, bytes: Buffer): boolean {
+    const room = this.roomOn?.(inode.fileSystem);
+    const blocks = blocksOf(inode.data.length + bytes.length) - blocksOf(inode.data.length);
+    if (room !== undefined && blocks > Math.floor(room.freeBytes / BLOCK)) return false;
+    inode.setData(Buffer.concat([inode.data, bytes]));
+    this.tellFile(inode, "written");
+    return true;
   }
 
   makeDirectory(path: string, mode: number): void {
@@ -218,6 +236,7 @@ export class FileTree {
     target.parent.setEntry(target.name, inode);
     this.tell(source.parent, source.name, "removed");
     this.tell(target.parent, target.name, "created");
+    this.tellFile(inode, "moved");
   }
 
   /** Each of two files gets the other's name: renameat2(2). */
@@ -271,6 +290,11 @@ export class FileTree {
   announce(directory: Inode, name: string): void {
     this.tell(directory, name, "created");
     this.tell(directory, name, "closed");
+  }
+
+  /** The file has changed, or a program of the world has closed it. */
+  tellFile(inode: Inode, kind: Parameters<FileChange>[1]): void {
+    for (const watcher of this.fileWatchers) kernel.as(kernel.world, () => watcher(inode, kind));
   }
 
   /** On the file system of that inode. @throws SystemError ENOSPC */

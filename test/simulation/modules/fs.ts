@@ -2,7 +2,7 @@
 
 import { EventEmitter } from "node:events";
 import { disk } from "../disk/machine-disk.js";
-import type { Change } from "../disk/tree.js";
+import type { Change, FileChange } from "../disk/tree.js";
 import { kernel } from "../kernel/kernel.js";
 import { calls, textOf, type PathLike } from "./file-calls.js";
 
@@ -11,6 +11,7 @@ export { constants } from "node:fs";
 /** The synchronous form; faults meet it as well. */
 function now<Rest extends unknown[], T>(name: string, call: (path: PathLike, ...rest: Rest) => T) {
   return (path: PathLike, ...rest: Rest): T => {
+    disk.beforeSync?.();
     disk.check(name, textOf(path));
     return call(path, ...rest);
   };
@@ -29,6 +30,7 @@ export function existsSync(path: PathLike): boolean {
   return disk.tree.exists(textOf(path));
 }
 export function fstatSync(fd: number, options?: { bigint?: boolean }): object {
+  disk.beforeSync?.();
   return calls.fstat(fd, options);
 }
 export function readSync(
@@ -38,17 +40,22 @@ export function readSync(
   length = buffer.length - offset,
   position: number | null = null,
 ): number {
+  disk.beforeSync?.();
   return disk.tree.read(fd, buffer, offset, length, position);
 }
-export function writeSync(fd: number, data: string | Uint8Array): number {
-  return disk.tree.write(fd, typeof data === "string" ? Buffer.from(data) : Buffer.from(data), null);
+export function writeSync(fd: number, data: string | Uint8Array, offset = 0): number {
+  disk.beforeSync?.();
+  const bytes = typeof data === "string" ? Buffer.from(data) : Buffer.from(data).subarray(offset);
+  return disk.tree.write(fd, bytes, null);
 }
 export function closeSync(fd: number): void {
+  disk.beforeSync?.();
   disk.tree.close(fd);
 }
 
 export class FSWatcher extends EventEmitter {
   private readonly change: Change;
+  private readonly fileChange: FileChange;
 
   constructor(path: string, listener: ((event: string, name: string) => void) | undefined) {
     super();
@@ -62,10 +69,17 @@ export class FSWatcher extends EventEmitter {
       const event = kind === "created" || kind === "removed" ? "rename" : "change";
       kernel.post(owner, () => this.emit("change", event, name));
     };
-    disk.tree.watchers.add(this.change);
+    this.fileChange = (inode, kind) => {
+      if (!owner.isAlive) disk.tree.fileWatchers.delete(this.fileChange);
+      if (inode === watched && kind !== "closed")
+        kernel.post(owner, () => this.emit("change", kind === "moved" ? "rename" : "change", ""));
+    };
+    if (watched.kind === "file") disk.tree.fileWatchers.add(this.fileChange);
+    else disk.tree.watchers.add(this.change);
   }
   close(): void {
     disk.tree.watchers.delete(this.change);
+    disk.tree.fileWatchers.delete(this.fileChange);
   }
   ref(): this {
     return this;
@@ -87,14 +101,19 @@ export const chownSync = now("chown", calls.chown);
 export const lchownSync = now("chown", calls.chown);
 
 export function fsyncSync(fd: number): void {
+  disk.beforeSync?.();
   disk.tree.descriptor(fd, "fsync").inode.sync();
 }
 export function fchmodSync(fd: number, mode: number): void {
+  disk.beforeSync?.();
   disk.tree.descriptor(fd, "fchmod").inode.mode = mode & 0o7777;
 }
 export function fchownSync(fd: number, uid: number, gid: number): void {
   Object.assign(disk.tree.descriptor(fd, "fchown").inode, { uid, gid });
 }
+/** A number is seconds. */
 export function futimesSync(fd: number, _accessed: Date | number, modified: Date | number): void {
-  disk.tree.descriptor(fd, "futimes").inode.modifiedAt = Number(modified);
+  disk.beforeSync?.();
+  const ms = typeof modified === "number" ? modified * 1000 : modified.getTime();
+  disk.tree.descriptor(fd, "futimes").inode.modifiedAt = ms;
 }

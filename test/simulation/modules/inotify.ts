@@ -3,7 +3,7 @@
 import type { InotifyEvent, InotifyListener } from "../../../src/shared/io/os/inotify.js";
 import type { Inode } from "../disk/inode.js";
 import { disk } from "../disk/machine-disk.js";
-import type { Change } from "../disk/tree.js";
+import type { Change, FileChange } from "../disk/tree.js";
 import { kernel } from "../kernel/kernel.js";
 
 export const IN = {
@@ -30,10 +30,17 @@ const MASKS: Readonly<Record<Parameters<Change>[2], number>> = {
   closed: IN.CLOSE_WRITE,
 };
 
+const FILE_MASKS: Readonly<Record<Parameters<FileChange>[1], number>> = {
+  written: IN.MODIFY,
+  closed: IN.CLOSE_WRITE,
+  moved: IN.MOVE_SELF,
+};
+
 export class Inotify implements Disposable {
   private readonly watched = new Map<number, { inode: Inode; mask: number }>();
   private numbers = 0;
   private readonly change: Change;
+  private readonly fileChange: FileChange;
 
   constructor(listener: InotifyListener) {
     const owner = kernel.current;
@@ -48,10 +55,21 @@ export class Inotify implements Disposable {
       }
     };
     disk.tree.watchers.add(this.change);
+    this.fileChange = (changed, kind) => {
+      if (!owner.isAlive) disk.tree.fileWatchers.delete(this.fileChange);
+      const event = FILE_MASKS[kind];
+      for (const [watch, { inode, mask }] of this.watched) {
+        if (inode !== changed || (mask & event) === 0) continue;
+        kernel.post(owner, () => {
+          if (this.watched.has(watch)) listener.onEvents([{ watch, mask: event, cookie: 0, name: "" }]);
+        });
+      }
+    };
   }
 
   watch(path: string, mask: number): number {
     const inode = disk.tree.lookUp(path, "inotify_add_watch");
+    if (inode.kind === "file") disk.tree.fileWatchers.add(this.fileChange);
     for (const [watch, known] of this.watched) {
       if (known.inode !== inode) continue;
       known.mask = mask;
@@ -70,5 +88,6 @@ export class Inotify implements Disposable {
   [Symbol.dispose](): void {
     this.watched.clear();
     disk.tree.watchers.delete(this.change);
+    disk.tree.fileWatchers.delete(this.fileChange);
   }
 }

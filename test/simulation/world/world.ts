@@ -8,6 +8,7 @@ import type { Random } from "../kernel/random.js";
 import type { Trace } from "../kernel/trace.js";
 import { ENDS_OF_KUBELET, NO_FAULTS, SHORTAGES, SHUTDOWNS } from "../plan/action-kinds.js";
 import type { Action, PlannedEvent } from "../plan/events.js";
+import { Aims } from "./aims.js";
 import { SimulatedApi } from "./api.js";
 import { AttachController } from "./attach-controller.js";
 import { ClaimController } from "./claim-controller.js";
@@ -43,9 +44,6 @@ import { SimulatedRuntime } from "./runtime.js";
 import { accountProvider, ServiceAccounts } from "./service-accounts.js";
 import { Shutdowns } from "./shutdowns.js";
 import { Signals } from "./signals.js";
-
-/** Most calls of the runtime take less. */
-const LONGEST_CALL_MS = 4;
 
 export interface LogLine {
   level: number;
@@ -103,8 +101,7 @@ export class World {
   readonly cluster = new SimulatedApi();
   private readonly losses: Losses;
   private readonly changes: PodChanges;
-  /** Faults that wait for their call. */
-  private aims: Extract<Action, { do: "aim" }>[] = [];
+  private readonly aims: Aims;
   private readonly life: KubeletLife;
 
   constructor(
@@ -113,6 +110,7 @@ export class World {
     readonly node: NodeShape,
   ) {
     disk.seed(random.stream("disk"));
+    this.aims = new Aims(random, trace, (fault) => this.act(fault));
     machine.cpus = node.cpus;
     makeMachineFiles(node);
     const { cluster } = this;
@@ -131,7 +129,7 @@ export class World {
       this.dra = { driver, claims: new ClaimController(cluster) };
       driver.onEffect.add((verb, claims) => {
         trace.add(`dra ${verb} ${claims.join(" ")}`);
-        this.onCall(verb);
+        this.aims.onCall(verb);
       });
     }
     const users = this.own?.objects ?? new ClusterObjects(cluster);
@@ -157,7 +155,7 @@ export class World {
     }
     if (node.devices > 0)
       this.plugin = new DevicePlugin(node.devices, node.layout?.sockets ?? 1, node.prefers === true);
-    this.runtime.watchers.add((verb) => this.onCall(verb));
+    this.runtime.watchers.add((verb) => this.aims.onCall(verb));
     this.changes = new PodChanges(this.own?.pods ?? new ClusterPods(cluster), this.runtime, this.facts);
     this.losses = new Losses(this.runtime, this.facts, trace);
     this.life = new KubeletLife({
@@ -301,7 +299,7 @@ export class World {
         this.losses.pruneSandboxes();
         return;
       case "aim":
-        this.aims.push(action);
+        this.aims.add(action);
         return;
       case "calm":
         this.calm();
@@ -365,21 +363,9 @@ export class World {
     return shutdowns;
   }
 
-  private onCall(verb: string): void {
-    const hits = this.aims.filter((aim) => aim.verb === verb);
-    if (hits.length === 0) return;
-    this.aims = this.aims.filter((aim) => !hits.includes(aim));
-    for (const { fault } of hits) {
-      kernel.after(kernel.world, this.random.between(0, LONGEST_CALL_MS), () => {
-        this.trace.add(`aimed ${JSON.stringify(fault)}`);
-        this.act(fault);
-      });
-    }
-  }
-
   /** All faults end. */
   private calm(): void {
-    this.aims = [];
+    this.aims.clear();
     this.runtime.failpoints.clear();
     this.cluster.faults.clear();
     this.cluster.isUp = true;
