@@ -11,6 +11,7 @@ export const NO_FAULTS: ReadonlySet<Action["do"]> = new Set([
   "delete-by-force",
   "delete-mirror",
   "aim",
+  "compression-killed",
   "claim-grows",
   "config-changes",
   "config-removed",

@@ -18,6 +18,7 @@ import { OwnGrowth } from "./own-growth.js";
 import { OwnHealth } from "./own-health.js";
 import { OwnImages } from "./own-images.js";
 import { OwnInodes } from "./own-inodes.js";
+import { OwnLogs } from "./own-logs.js";
 import { OwnMemory } from "./own-memory.js";
 import { OwnPorts } from "./own-ports.js";
 import { OwnProcesses } from "./own-processes.js";
@@ -163,6 +164,7 @@ export function planOf(
   const full = node.fillsUp === true ? new OwnFullDisks(random.stream("own full disks")) : undefined;
   const processes = node.isShortOfPids === true ? new OwnProcesses(random.stream("own processes"), node) : undefined;
   const shutdowns = node.shutdown === undefined ? undefined : new OwnShutdowns(random.stream("own shutdowns"), node);
+  const logs = node.logs === undefined ? undefined : new OwnLogs(random.stream("own logs"));
   const newPods = random.stream("pods after shutdowns");
   const alone = node.hasOwnApi === true ? new OwnApiPlan(random.stream("users of the own API")) : undefined;
   const shortages = [hasSoftThresholds(node) ? use : undefined, disks, processes].flatMap((one) => one ?? []);
@@ -171,7 +173,20 @@ export function planOf(
   const end = hours * 60 * MINUTE;
   const made = (from: Random): PodShape => {
     const plain = podShape(from, `pod-${++names}`, from.chance(0.2));
-    const more = [claims, resources, images, accounts, configs, use, disks, writers, inodes, processes, shutdowns];
+    const more = [
+      claims,
+      resources,
+      images,
+      accounts,
+      configs,
+      use,
+      disks,
+      writers,
+      inodes,
+      processes,
+      shutdowns,
+      logs,
+    ];
     const steps = [own, memory, devices, ports, probes, ...more];
     const shape = steps.reduce((before: PodShape, step) => step?.shape(before) ?? before, plain);
     if (node.hasUserNamespaces && namespaces.chance(0.5)) shape.spec["hostUsers"] = false;
@@ -234,6 +249,7 @@ export function planOf(
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));
     for (const one of [health, growth, refusals, later, configs, full, inodes, alone])
       for (const [at, action] of one?.events(begin, until, begin + ROUND_MS) ?? []) add(at, action);
+    for (const [at, action] of (faults.size > 0 && logs?.events(begin, until)) || []) add(at, action);
     for (const [at, action] of shutdowns?.events(begin, until, faults.size > 0) ?? []) shutDown(at, action);
     add(until, { do: "calm" });
     if (shortages.length > 0) add(until + QUIET_MS, quiet.pick(shortages).quiet());

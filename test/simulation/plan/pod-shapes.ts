@@ -26,6 +26,20 @@ export interface Growth {
   readonly forMs: number;
 }
 
+/** What a container writes to its log, besides a first and a last line. */
+export interface LogScript {
+  /** Pause between two writes, ms, and the lines of each. */
+  readonly everyMs: number;
+  readonly lines: number;
+  /** Characters of the shortest line; the longest has twice as many. */
+  readonly length: number;
+  /** Each line of so many is cut into records; 0: none. */
+  readonly longEvery: number;
+  /** After so many writes it is silent for a while. */
+  readonly writes: number;
+  readonly silentMs: number;
+}
+
 export interface PodShape {
   name: string;
   /** Absent: "default". */
@@ -54,6 +68,8 @@ export interface PodShape {
   disk?: DiskShape;
   /** Processes of containers of it, by name: on a node that runs short of process ids. */
   processes?: Readonly<Record<string, number>> | undefined;
+  /** Logs of its containers, by name: on a node with readers of logs. */
+  logs?: Readonly<Record<string, LogScript>>;
   /** ConfigMaps and Secrets that it names. */
   configs?: readonly ConfigUse[];
   /** The persistent volume claim of its first container: on a node with a CSI driver. */

@@ -17,6 +17,7 @@ import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
 import { Owner } from "../kernel/owner.js";
 import { NODE_NAME } from "./api.js";
+import { tasksThatTakeTime } from "./log-tasks.js";
 import { CONTAINER_LOGS, KUBECONFIG, LOGS, MANIFESTS, ROOT } from "./machine-files.js";
 import type { NodeShape } from "./node-shape.js";
 import { PROVIDER_FLAGS } from "./registry.js";
@@ -117,7 +118,7 @@ export class Kubelet {
     this.agent = await buildAgent({
       settings: await nodeSettingsOf(settings, NODE_NAME, directories.containerLogs),
       threads,
-      createTasksPool: tasksInThisThread,
+      createTasksPool: this.node.logs === undefined ? tasksInThisThread : tasksThatTakeTime,
       startOtherThreads: () => threads.startOthers(),
       registry,
       clock,

@@ -3,6 +3,7 @@
 
 import type { Random } from "../kernel/random.js";
 import type { DiskLayout } from "./disk-use.js";
+import { withLogs, type LogLimits } from "./log-limits.js";
 import { shutdownPeriods, someShutdown, type ShutdownGroup, type ShutdownSettings } from "./shutdown-settings.js";
 
 /** configMapAndSecretChangeDetectionStrategy. */
@@ -74,6 +75,8 @@ export interface NodeShape {
   shutdown?: readonly ShutdownGroup[];
   /** It belongs to no cluster: the kubelet serves the Kubernetes API itself. */
   hasOwnApi?: true;
+  /** Containers write logs that are rotated, and clients of port 10250 read them. */
+  logs?: LogLimits;
   /** Fields of KubeletConfiguration. */
   fields: Readonly<Record<string, unknown>>;
 }
@@ -159,6 +162,10 @@ const OPTIONS: readonly Readonly<Record<string, string>>[] = [
 ];
 
 export function nodeShape(random: Random): NodeShape {
+  return withLogs(shapeWithoutLogs(random), random.stream("container logs"));
+}
+
+function shapeWithoutLogs(random: Random): NodeShape {
   const plain = shapeWithoutClaims(random);
   const attaches = plain.hasCsi && random.stream("attachments").chance(ATTACH_SHARE);
   const shape: NodeShape = attaches ? { ...plain, attaches } : plain;

@@ -8,6 +8,7 @@ import type { HealthChange } from "./device-health.js";
 import type { DevicePlugin, PluginFault } from "./device-plugin.js";
 import type { DiskFault, DiskUse } from "./disk-use.js";
 import type { DraFault, DraPlugin } from "./dra-plugin.js";
+import { armCompression, type CompressionFault } from "./log-tasks.js";
 import type { MemoryFault, MemoryUse } from "./memory-use.js";
 import type { MapChange } from "./own-api-maps.js";
 import type { OwnApiUsers } from "./own-api-users.js";
@@ -29,6 +30,8 @@ interface Parts {
   disks: DiskUse | undefined;
   processes: ProcessUse | undefined;
   shutdowns: Shutdowns | undefined;
+  /** SIGKILL of the kubelet. */
+  kill(downMs: number): void;
 }
 
 /** ms; absent: it is no fault, or its part notes that by itself. */
@@ -48,6 +51,7 @@ export type PartAction =
   | HealthChange
   | RegistryFault
   | AccountFault
+  | CompressionFault
   | MapChange
   | MemoryFault
   | DiskFault
@@ -100,6 +104,9 @@ export function performPart(parts: Parts, action: PartAction): Effect {
     case "map-removed":
     case "file-edited":
       parts.own?.maps.perform(action);
+      return {};
+    case "compression-killed":
+      armCompression(action.calls, () => parts.kill(action.downMs));
       return {};
     case "memory-short":
       parts.memory?.perform(action);

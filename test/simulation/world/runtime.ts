@@ -77,6 +77,8 @@ export class SimulatedRuntime {
   readonly watchers = new Set<CallWatcher>();
   /** Sees each unary call's outcome: the name of its code, and what the error says. */
   readonly onEnd = new Set<(verb: string, code: string, request: unknown, details: string) => void>();
+  /** Hears of each end of a restart. */
+  readonly onUp = new Set<() => void>();
   readonly failpoints: Dispatcher["failpoints"];
   isUp = true;
   private readonly dispatcher: Dispatcher;
@@ -110,6 +112,7 @@ export class SimulatedRuntime {
     for (const call of [...this.underWay]) call.lose();
     kernel.after(kernel.world, ms, () => {
       this.isUp = true;
+      for (const listener of this.onUp) listener();
     });
   }
 
@@ -169,7 +172,7 @@ export class SimulatedRuntime {
   }
 
   private started(container: FakeContainer): void {
-    writeLog(container.status.logPath);
+    if (this.settings.reopenLog === undefined) writeLog(container.status.logPath);
     const script = scriptOf(container.config);
     if (script.runsMs === Infinity) return;
     kernel.after(kernel.world, script.runsMs, () => this.state.end(container, script.exitCode));

@@ -17,12 +17,14 @@ import type { ClusterView } from "./cluster-view.js";
 import { ConfigObjects } from "./config-objects.js";
 import { ContainerCgroups } from "./container-cgroups.js";
 import { ContainerFiles } from "./container-files.js";
+import { ContainerLogs } from "./container-logs.js";
 import { CsiPlugin } from "./csi-plugin.js";
 import { DevicePlugin } from "./device-plugin.js";
 import { DiskUse } from "./disk-use.js";
 import { DraPlugin } from "./dra-plugin.js";
 import { KubeletLife } from "./kubelet-life.js";
 import type { Kubelet } from "./kubelet.js";
+import { disarmCompression } from "./log-tasks.js";
 import { Losses } from "./losses.js";
 import { bootAnew, makeMachineFiles, ROOT } from "./machine-files.js";
 import { machine } from "./machine.js";
@@ -89,6 +91,8 @@ export class World {
   readonly configs: ConfigObjects | undefined;
   /** Volumes as containers see them. Undefined: as `configs`. */
   readonly files: ContainerFiles | undefined;
+  /** Undefined: containers write nothing. */
+  readonly logs: ContainerLogs | undefined;
   /** Undefined: all images are public. */
   readonly registries: PrivateRegistries | undefined;
   /** Undefined: no credential provider asks for service accounts. */
@@ -140,6 +144,7 @@ export class World {
       this.configs = new ConfigObjects(this.api, users);
       this.files = new ContainerFiles(this.runtime);
     }
+    if (node.logs !== undefined) this.logs = new ContainerLogs(this.runtime, this.facts, node.logs);
     if (node.hasPodCgroups) this.cgroups = new ContainerCgroups(this.runtime);
     if (isShort(node)) {
       const signals = (this.signals = new Signals(node));
@@ -196,6 +201,10 @@ export class World {
     return config?.metadata?.uid ?? sandboxes.get(sandboxId)?.config.metadata?.uid;
   }
 
+  kill(downMs: number): void {
+    this.act({ do: "kill", downMs });
+  }
+
   private act(action: Action): void {
     const { cluster: api, runtime, facts } = this;
     if (!NO_FAULTS.has(action.do)) {
@@ -230,7 +239,9 @@ export class World {
         this.life.restart(action.downMs);
         return;
       case "upgrade":
-        this.upgrade(action);
+        // Another release was installed: the next start finds records as the other one writes them.
+        this.life.kill(action.downMs);
+        this.trace.add(`${rewriteRecords(action.from)} records of another release`);
         return;
       case "reboot":
         this.reboot(action);
@@ -314,13 +325,8 @@ export class World {
   /** An action on a part of the node excuses other promises for so long. */
   private perceive({ disturbsMs, shortMs }: Effect): void {
     if (disturbsMs !== undefined) this.during(disturbsMs, () => undefined);
-    if (shortMs !== undefined) this.shortFor(shortMs);
-  }
-
-  /** Another release was installed: the next start finds records as the other one writes them. */
-  private upgrade({ from, downMs }: Extract<Action, { do: "upgrade" }>): void {
-    this.life.kill(downMs);
-    this.trace.add(`${rewriteRecords(from)} records of another release`);
+    if (shortMs === undefined) return;
+    kernel.after(kernel.world, shortMs, () => this.facts.faultEnded(kernel.monotonic));
   }
 
   private reboot({ downMs, loses }: Extract<Action, { do: "reboot" }>): void {
@@ -335,6 +341,7 @@ export class World {
     this.csi?.reboot();
     this.dra?.driver.reboot();
     this.disks?.reboot();
+    this.logs?.reboot();
     this.shutdowns?.reboot();
     bootAnew();
   }
@@ -366,6 +373,7 @@ export class World {
   /** All faults end. */
   private calm(): void {
     this.aims.clear();
+    disarmCompression();
     this.runtime.failpoints.clear();
     this.cluster.faults.clear();
     this.cluster.isUp = true;
@@ -380,10 +388,6 @@ export class World {
       this.facts.disturbed(kernel.monotonic);
       end();
     });
-  }
-
-  private shortFor(ms: number): void {
-    kernel.after(kernel.world, ms, () => this.facts.faultEnded(kernel.monotonic));
   }
 
   private logged(text: string): void {
