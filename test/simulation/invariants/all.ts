@@ -25,6 +25,10 @@ import { imagesComeByOwnAccounts } from "./images-come-by-own-accounts.js";
 import { imagesInUseStay } from "./images-in-use-stay.js";
 import type { Invariant } from "./invariant.js";
 import { loneVolumes } from "./lone-volumes.js";
+import { logLeftoversGo } from "./log-leftovers-go.js";
+import { logLinesSurvive } from "./log-lines-survive.js";
+import { logLinksLeadRight } from "./log-links-lead-right.js";
+import { logsStaySmall } from "./logs-stay-small.js";
 import { memoryIsGivenOnce } from "./memory-is-given-once.js";
 import { noRoomIsTold } from "./no-room-is-told.js";
 import { nothingLeft } from "./nothing-left.js";
@@ -105,5 +109,9 @@ export const INVARIANTS: readonly Invariant[] = [
   converges,
   resizesArrive,
   nothingLeft,
+  logsStaySmall,
+  logLinesSurvive,
+  logLeftoversGo,
+  logLinksLeadRight,
   handlesReturn,
 ];
