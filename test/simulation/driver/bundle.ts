@@ -23,6 +23,7 @@ const NODE_MODULES: ReadonlyMap<string, string> = new Map([
   ["dns/promises", "dns-promises"],
   ["worker_threads", "worker-threads"],
   ["v8", "v8"],
+  ["zlib", "zlib"],
 ]);
 
 /** Files of the agent. */

@@ -14,6 +14,7 @@ import { evictionsHaveReasons } from "./evictions-have-reasons.js";
 import { exitsAreCounted } from "./exits-are-counted.js";
 import { failedStopsWait } from "./failed-stops-wait.js";
 import { filesFollowObjects } from "./files-follow-objects.js";
+import { followersKeepUp } from "./followers-keep-up.js";
 import { fullDisksAreSurvived } from "./full-disks-are-survived.js";
 import { graceIsKept } from "./grace-is-kept.js";
 import { handEditsCount } from "./hand-edits-count.js";
@@ -24,13 +25,14 @@ import { hostPortsAreGivenOnce } from "./host-ports-are-given-once.js";
 import { imagesComeByOwnAccounts } from "./images-come-by-own-accounts.js";
 import { imagesInUseStay } from "./images-in-use-stay.js";
 import type { Invariant } from "./invariant.js";
-import { loneVolumes } from "./lone-volumes.js";
 import { logLeftoversGo } from "./log-leftovers-go.js";
 import { logLinesSurvive } from "./log-lines-survive.js";
 import { logLinksLeadRight } from "./log-links-lead-right.js";
 import { logsStaySmall } from "./logs-stay-small.js";
+import { loneVolumes } from "./lone-volumes.js";
 import { memoryIsGivenOnce } from "./memory-is-given-once.js";
 import { noRoomIsTold } from "./no-room-is-told.js";
+import { nodePortAgrees } from "./node-port-agrees.js";
 import { nothingLeft } from "./nothing-left.js";
 import { objectGoesLast } from "./object-goes-last.js";
 import { oneRunningContainer } from "./one-running-container.js";
@@ -40,6 +42,7 @@ import { preferencesAreKept } from "./preferences-are-kept.js";
 import { pressuresLast } from "./pressures-last.js";
 import { privateImagesStayPrivate } from "./private-images-stay-private.js";
 import { processLives } from "./process-lives.js";
+import { readersGetLines } from "./readers-get-lines.js";
 import { recordsAreReadable } from "./records-are-readable.js";
 import { resizesArrive } from "./resizes-arrive.js";
 import { sharedContainersMakeRoom } from "./shared-containers-make-room.js";
@@ -113,5 +116,8 @@ export const INVARIANTS: readonly Invariant[] = [
   logLinesSurvive,
   logLeftoversGo,
   logLinksLeadRight,
+  readersGetLines,
+  followersKeepUp,
+  nodePortAgrees,
   handlesReturn,
 ];

@@ -39,6 +39,7 @@ export class Response extends Writable {
       chunk(bytes: Buffer | null): void;
       broken(): void;
     },
+    private readonly paceMs: number | undefined,
   ) {
     super({ decodeStrings: true });
     this.on("error", () => undefined);
@@ -62,7 +63,8 @@ export class Response extends Writable {
     const bytes = Buffer.from(chunk);
     if (this.onWhole !== undefined) this.parts.push(bytes);
     this.send(() => this.client.chunk(bytes));
-    done();
+    if (this.paceMs === undefined) done();
+    else kernel.after(kernel.current, this.paceMs, done);
   }
   override _final(done: () => void): void {
     this.flushHeaders();
@@ -98,10 +100,11 @@ export class Channel {
     if (this.error !== undefined) return Promise.reject(this.error);
     const owner = kernel.current;
     return new Promise((resolve, reject) => {
-      const exchange = new Exchange(owner, resolve, reject, () => {
+      const onEnd = (): void => {
         this.exchanges.delete(fail);
         signal.removeEventListener("abort", onAbort);
-      });
+      };
+      const exchange = new Exchange(owner, () => this.listening(), { resolve, reject }, onEnd);
       const fail = (error: Error): void => exchange.fail(error);
       const onAbort = (): void => fail(signal.reason as Error);
       this.exchanges.add(fail);
@@ -109,6 +112,9 @@ export class Channel {
       if (signal.aborted) onAbort();
       else exchange.begin({ ...request, user: this.user });
     });
+  }
+  protected listening(): Listening | undefined {
+    return machine.api.listening();
   }
   retire(graceMs: number, onEnd: () => void): void {
     kernel.after(kernel.current, graceMs, () => {
@@ -131,8 +137,8 @@ class Exchange {
 
   constructor(
     private readonly owner: Owner,
-    private readonly resolve: (response: WireResponse) => void,
-    private readonly reject: (error: Error) => void,
+    private readonly listening: () => Listening | undefined,
+    private readonly client: { resolve: (response: WireResponse) => void; reject: (error: Error) => void },
     private readonly onEnd: () => void,
   ) {
     this.body.on("error", () => undefined);
@@ -143,7 +149,7 @@ class Exchange {
   begin(request: WireRequest & { user: User }): void {
     kernel.after(kernel.world, way(), () => {
       if (this.isOver || !this.owner.isAlive) return;
-      const server = machine.api.listening();
+      const server = this.listening();
       if (server === undefined) {
         const refused = Object.assign(new Error("connect ECONNREFUSED 10.96.0.1:443"), { code: "ECONNREFUSED" });
         kernel.post(this.owner, () => this.fail(refused));
@@ -155,7 +161,7 @@ class Exchange {
 
   fail(error: Error): void {
     if (this.isOver) return;
-    this.reject(error);
+    this.client.reject(error);
     this.body.destroy(error);
     this.end();
   }
@@ -163,11 +169,14 @@ class Exchange {
   private serve(request: WireRequest & { user: User }, server: Listening): void {
     const { owner } = this;
     this.server = server;
-    const response = new Response({
-      head: (status, fields) => kernel.deliver(owner, () => this.resolve({ status, headers: fields, body: this.body })),
-      chunk: (bytes) => kernel.deliver(owner, () => void (this.isOver || this.body.push(bytes))),
+    const { body } = this;
+    const end = {
+      head: (status: number, fields: Record<string, string>) =>
+        kernel.deliver(owner, () => this.client.resolve({ status, headers: fields, body })),
+      chunk: (bytes: Buffer | null) => kernel.deliver(owner, () => void (this.isOver || this.body.push(bytes))),
       broken: () => kernel.deliver(owner, () => this.fail(broken())),
-    });
+    };
+    const response = new Response(end, request.paceMs);
     this.response = response;
     if (server.owner === kernel.world) {
       server.handle(request, response);

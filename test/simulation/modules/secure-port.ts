@@ -6,15 +6,19 @@ import type { User } from "../../../src/workers/server/auth/user.js";
 import type { PortSide, SecurePortOptions } from "../../../src/workers/server/ports/secure-port.js";
 import { kernel } from "../kernel/kernel.js";
 import { machine } from "../world/machine.js";
+import type { NodePort } from "../world/node-port.js";
+import type { OwnApi } from "../world/own-api.js";
 
 /** The client's end of a connection that the gate sees. */
 export interface PeerSocket {
-  user: User;
+  /** That its certificate names; undefined: it has none. */
+  user?: User;
 }
 
 const SIDE: PortSide = {
   peers: {
-    claimOf: ({ user }: PeerSocket) => ({ kind: "user", user, expiresAt: Infinity }),
+    claimOf: ({ user }: PeerSocket) =>
+      user === undefined ? { kind: "none" } : { kind: "user", user, expiresAt: Infinity },
   } as unknown as PortSide["peers"],
   refusals: { request: () => undefined, connection: () => undefined } as unknown as PortSide["refusals"],
   authorised: () => true,
@@ -28,8 +32,7 @@ export class SecurePort {
   constructor(private readonly options: SecurePortOptions) {}
 
   start(): Promise<void> {
-    const owner = kernel.current;
-    machine.ownApi?.listen(owner, this.options.gate(SIDE));
+    this.world?.listen(kernel.current, this.options.gate(SIDE));
     this.isOpen = true;
     return Promise.resolve();
   }
@@ -40,8 +43,12 @@ export class SecurePort {
   }
 
   close(): Promise<void> {
-    if (this.isOpen) machine.ownApi?.closed();
+    if (this.isOpen) this.world?.closed();
     this.isOpen = false;
     return Promise.resolve();
+  }
+
+  private get world(): OwnApi | NodePort | undefined {
+    return this.options.name === "authenticated" ? machine.nodePort : machine.ownApi;
   }
 }

@@ -12,6 +12,8 @@ export const NO_FAULTS: ReadonlySet<Action["do"]> = new Set([
   "delete-mirror",
   "aim",
   "compression-killed",
+  "log-read",
+  "node-asked",
   "claim-grows",
   "config-changes",
   "config-removed",

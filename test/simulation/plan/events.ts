@@ -22,6 +22,7 @@ import { OwnLogs } from "./own-logs.js";
 import { OwnMemory } from "./own-memory.js";
 import { OwnPorts } from "./own-ports.js";
 import { OwnProcesses } from "./own-processes.js";
+import { OwnReaders } from "./own-readers.js";
 import { OwnRefusals } from "./own-refusals.js";
 import { OwnResourceClaims } from "./own-resource-claims.js";
 import { OwnShutdowns } from "./own-shutdowns.js";
@@ -165,6 +166,7 @@ export function planOf(
   const processes = node.isShortOfPids === true ? new OwnProcesses(random.stream("own processes"), node) : undefined;
   const shutdowns = node.shutdown === undefined ? undefined : new OwnShutdowns(random.stream("own shutdowns"), node);
   const logs = node.logs === undefined ? undefined : new OwnLogs(random.stream("own logs"));
+  const readers = node.logs === undefined ? undefined : new OwnReaders(random.stream("readers of logs"));
   const newPods = random.stream("pods after shutdowns");
   const alone = node.hasOwnApi === true ? new OwnApiPlan(random.stream("users of the own API")) : undefined;
   const shortages = [hasSoftThresholds(node) ? use : undefined, disks, processes].flatMap((one) => one ?? []);
@@ -247,7 +249,7 @@ export function planOf(
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));
-    for (const one of [health, growth, refusals, later, configs, full, inodes, alone])
+    for (const one of [health, growth, refusals, later, configs, full, inodes, alone, readers])
       for (const [at, action] of one?.events(begin, until, begin + ROUND_MS) ?? []) add(at, action);
     for (const [at, action] of (faults.size > 0 && logs?.events(begin, until)) || []) add(at, action);
     for (const [at, action] of shutdowns?.events(begin, until, faults.size > 0) ?? []) shutDown(at, action);

@@ -20,6 +20,11 @@ import type { Listening } from "./machine.js";
 /** Without TLS the kubelet sends no credentials; the only client is the node. */
 const TOKEN = "token-of-the-node";
 export const NODE_NAME = "simulated";
+/** Clients of port 10250. */
+export const READER_TOKEN = "token-of-a-reader";
+export const NOSY_TOKEN = "token-without-rights";
+const READERS = "readers";
+const READ = new Set(["log", "pods", "stats", "healthz", "proxy"]);
 /** Tokens of service accounts may be for registries of images. */
 const ASK_AUDIENCE = "request-serviceaccounts-token-audience";
 
@@ -61,8 +66,15 @@ export class SimulatedApi {
       settings: {
         later: false,
         nodeRestriction: true,
-        tokens: new Map([[TOKEN, user]]),
-        grants: [({ groups }, { verb }) => groups.includes("system:nodes") && verb === ASK_AUDIENCE],
+        tokens: new Map([
+          [TOKEN, user],
+          [READER_TOKEN, { name: "reader", groups: [READERS] }],
+          [NOSY_TOKEN, { name: "nosy", groups: [] }],
+        ]),
+        grants: [
+          ({ groups }, { verb }) => groups.includes("system:nodes") && verb === ASK_AUDIENCE,
+          ({ groups }, { verb, subresource }) => groups.includes(READERS) && verb === "get" && READ.has(subresource),
+        ],
         bookmarkMs: 60_000,
         approveCertificates: true,
         approveServingCertificates: false,

@@ -3,6 +3,7 @@
 import type { User } from "../../../src/workers/server/auth/user.js";
 import type { Owner } from "../kernel/owner.js";
 import type { Response } from "../modules/api-channel.js";
+import type { NodePort } from "./node-port.js";
 import type { OwnApi } from "./own-api.js";
 import type { SimulatedRuntime } from "./runtime.js";
 
@@ -11,6 +12,8 @@ export interface WireRequest {
   path: string;
   headers: Record<string, string | string[]>;
   body: Buffer | undefined;
+  /** The client takes so long for each piece of the response, ms; absent: no time. */
+  paceMs?: number;
 }
 
 /** An API server that accepts requests. */
@@ -28,6 +31,8 @@ interface Machine {
   api: { listening(): Listening | undefined };
   /** Undefined: that is the server of a cluster. */
   ownApi: OwnApi | undefined;
+  /** Undefined: the kubelet has no port 10250. */
+  nodePort: NodePort | undefined;
 }
 
 /** Filled by the run (world/world.ts). */

@@ -8,6 +8,7 @@ import type { HealthChange } from "./device-health.js";
 import type { DevicePlugin, PluginFault } from "./device-plugin.js";
 import type { DiskFault, DiskUse } from "./disk-use.js";
 import type { DraFault, DraPlugin } from "./dra-plugin.js";
+import type { LogReaders, ReaderAction } from "./log-readers.js";
 import { armCompression, type CompressionFault } from "./log-tasks.js";
 import type { MemoryFault, MemoryUse } from "./memory-use.js";
 import type { MapChange } from "./own-api-maps.js";
@@ -30,6 +31,7 @@ interface Parts {
   disks: DiskUse | undefined;
   processes: ProcessUse | undefined;
   shutdowns: Shutdowns | undefined;
+  readers: LogReaders | undefined;
   /** SIGKILL of the kubelet. */
   kill(downMs: number): void;
 }
@@ -52,6 +54,7 @@ export type PartAction =
   | RegistryFault
   | AccountFault
   | CompressionFault
+  | ReaderAction
   | MapChange
   | MemoryFault
   | DiskFault
@@ -107,6 +110,10 @@ export function performPart(parts: Parts, action: PartAction): Effect {
       return {};
     case "compression-killed":
       armCompression(action.calls, () => parts.kill(action.downMs));
+      return {};
+    case "log-read":
+    case "node-asked":
+      parts.readers?.perform(action);
       return {};
     case "memory-short":
       parts.memory?.perform(action);

@@ -8,6 +8,7 @@ import type { Logger } from "../../../src/shared/telemetry/log/logger.js";
 import type { WorkerHost } from "../../../src/shared/thread/worker-life.js";
 import { copyOf } from "../../support/copy-of.js";
 import { LAUNCHES } from "../../support/one-thread/workers.js";
+import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";
 import { Owner } from "../kernel/owner.js";
 
@@ -57,6 +58,8 @@ export class SimulatedThreads {
     const exit = (code: number): void => {
       if (!owner.isAlive) return;
       owner.kill();
+      // Node closes the files of a thread that ends.
+      if (data.name === "secure-server") disk.tree.closeOrphans();
       if (running.get(data.name)?.owner === owner) running.delete(data.name);
       data.control.close();
       data.upcalls.close();

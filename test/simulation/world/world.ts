@@ -24,11 +24,13 @@ import { DiskUse } from "./disk-use.js";
 import { DraPlugin } from "./dra-plugin.js";
 import { KubeletLife } from "./kubelet-life.js";
 import type { Kubelet } from "./kubelet.js";
+import { LogReaders } from "./log-readers.js";
 import { disarmCompression } from "./log-tasks.js";
 import { Losses } from "./losses.js";
 import { bootAnew, makeMachineFiles, ROOT } from "./machine-files.js";
 import { machine } from "./machine.js";
 import { MemoryUse } from "./memory-use.js";
+import { NodePort } from "./node-port.js";
 import { isShort, type NodeShape } from "./node-shape.js";
 import { ClusterObjects } from "./object-clients.js";
 import { rewriteRecords } from "./other-release.js";
@@ -93,6 +95,8 @@ export class World {
   readonly files: ContainerFiles | undefined;
   /** Undefined: containers write nothing. */
   readonly logs: ContainerLogs | undefined;
+  /** Undefined: as `logs`. */
+  readonly readers: LogReaders | undefined;
   /** Undefined: all images are public. */
   readonly registries: PrivateRegistries | undefined;
   /** Undefined: no credential provider asks for service accounts. */
@@ -144,7 +148,11 @@ export class World {
       this.configs = new ConfigObjects(this.api, users);
       this.files = new ContainerFiles(this.runtime);
     }
-    if (node.logs !== undefined) this.logs = new ContainerLogs(this.runtime, this.facts, node.logs);
+    if (node.logs !== undefined) {
+      machine.nodePort = new NodePort();
+      this.logs = new ContainerLogs(this.runtime, this.facts, node.logs);
+      this.readers = new LogReaders(this.logs, trace, random.stream("readers"));
+    }
     if (node.hasPodCgroups) this.cgroups = new ContainerCgroups(this.runtime);
     if (isShort(node)) {
       const signals = (this.signals = new Signals(node));
