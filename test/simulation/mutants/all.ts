@@ -4,6 +4,7 @@
 import type { Mutant } from "../driver/mutant.js";
 import { EVICTION_MUTANTS } from "./evictions.js";
 import { IMAGE_MUTANTS } from "./images.js";
+import { LOG_MUTANTS } from "./logs.js";
 import { OWN_API_MUTANTS } from "./own-api.js";
 import { POD_MUTANTS } from "./pods.js";
 import { RESOURCE_MUTANTS } from "./resources.js";
@@ -18,4 +19,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...EVICTION_MUTANTS,
   ...SHUTDOWN_MUTANTS,
   ...OWN_API_MUTANTS,
+  ...LOG_MUTANTS,
 ];

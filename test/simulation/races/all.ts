@@ -18,6 +18,7 @@ import { excessBeforeUse, growsAboveItsLimit, podsFillTheDisk, priorityBeforeUse
 import { grpcServerGetsSick } from "./grpc-server-gets-sick.js";
 import { hookThatHangs } from "./hook-that-hangs.js";
 import { hostPortWhileTerminating } from "./host-port-while-terminating.js";
+import { LOG_RACES } from "./logs.js";
 import { manifestChangesWhileAway } from "./manifest-changes-while-away.js";
 import { mirrorPodDeleted } from "./mirror-pod-deleted.js";
 import { ownApiShutsDown, powerLossInOwnShutdown } from "./own-api-shutdowns.js";
@@ -107,4 +108,5 @@ export const RACES: readonly Race[] = [
   ...OWN_API_RACES,
   ownApiShutsDown,
   powerLossInOwnShutdown,
+  ...LOG_RACES,
 ];
