@@ -18,6 +18,8 @@ const PART_MS = 20;
 /** What was read from the container before the log was opened anew comes to the old file so much later, at most. */
 const LATE_MS = 150;
 const LATE_LINES = 2;
+/** To a file without a write for longer nothing comes late: followers leave it after two seconds (ADR 0018). */
+const RECENT_MS = 1500;
 /** A rotation that began before the end of a container goes on for so long, at most. */
 const ROTATING_MS = 15_000;
 /** Runs that ended so long ago are of no pod any more. */
@@ -182,7 +184,9 @@ export class ContainerLogs {
   private writeLate(run: LogRun, old: Inode | undefined): void {
     if (old === undefined) return;
     const late: { number: number; records: string[] }[] = [];
-    if (run.waiting.length === 0 && run.lines.length % 2 === 0 && run.script.lines > 0) {
+    const { atMs = -Infinity } = run.lines.at(-1) ?? {};
+    const isRecent = kernel.monotonic - atMs < RECENT_MS;
+    if (run.waiting.length === 0 && run.lines.length % 2 === 0 && run.script.lines > 0 && isRecent) {
       for (let line = 0; line < LATE_LINES; line++) late.push({ records: run.begin(), number: run.lines.length });
     }
     kernel.after(kernel.world, (LATE_MS * (run.lines.length % 10)) / 10, () => {
