@@ -32,7 +32,8 @@ export const preferencesAreKept: Invariant = {
       const { preferred, size, available, mustInclude } = before;
       const isUsable =
         new Set(preferred).size === size &&
-        preferred.every((id) => available.includes(id)) &&
+        // A device may get sick while the plugin thinks.
+        preferred.every((id) => available.includes(id) && plugin.isHealthy(id)) &&
         mustInclude.every((id) => preferred.includes(id));
       if (!isUsable || preferred.toSorted().join() === ids.toSorted().join()) return;
       broken(`the plugin prefers [${preferred.join()}], and is to allocate [${ids.join()}]`);

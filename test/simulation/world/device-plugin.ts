@@ -106,6 +106,10 @@ export class DevicePlugin {
     });
   }
 
+  isHealthy(id: string): boolean {
+    return this.healthy.get(id) === true;
+  }
+
   private setHealth(id: string, healthy: boolean): void {
     this.healthy.set(id, healthy);
     for (const list of this.lists) this.sendList(list);
