@@ -8,7 +8,6 @@ import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import { READERS_GROUP, readerNames } from "../../../shared/contracts/apiserver.js";
 import type {
@@ -18,7 +17,7 @@ import type {
   WantedCertificate,
 } from "../../../shared/contracts/tasks.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
-import { readRegularText } from "../../../shared/io/fs/regular-file.js";
+import { readTextIfThere } from "../../../shared/io/fs/regular-file.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { AuthorityTasks } from "../certificates/certificate-tasks.js";
 import { kubeconfigText } from "./kubeconfig.js";
@@ -52,7 +51,7 @@ export async function makeCredentials(deps: CredentialsDeps): Promise<void> {
   const { files, nodeName, log } = deps;
   const names = [...new Set(["127.0.0.1", "::1", "localhost", hostOf(deps), nodeName, hostname()])];
   const [ips, dnsNames] = [names.filter((name) => isIP(name) !== 0), names.filter((name) => isIP(name) === 0)];
-  const readers = usable(readerNames((await readIfThere(files.readers)) ?? ""), deps);
+  const readers = usable(readerNames((await readTextIfThere(files.readers)) ?? ""), deps);
   const [kubelet, admin] = [
     { commonName: `system:node:${nodeName}`, organizations: ["system:nodes"] },
     { commonName: "admin", organizations: ["system:masters"] },
@@ -97,7 +96,7 @@ export async function updateReaders(
 /** By the authority that there is; a missing or old one is made anew. */
 async function issue(deps: CredentialsDeps, wanted: WantedCertificate[]): Promise<IssueCertificatesResult> {
   const { files, clock, withTasks } = deps;
-  const [cert, key] = await Promise.all([readIfThere(files.caCert), readIfThere(files.caKey)]);
+  const [cert, key] = await Promise.all([readTextIfThere(files.caCert), readTextIfThere(files.caKey)]);
   return await withTasks(async (tasks) => {
     const made = { subject: { commonName: AUTHORITY }, ...lifeOf(clock, OWN_LIFE_MS) };
     if (cert === undefined || key === undefined) return await tasks.issue({ authority: made, wanted });
@@ -167,13 +166,4 @@ function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readRegularText(path);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
 }

@@ -9,12 +9,13 @@ import { omitUndefined } from "../../../shared/base/objects/omit-undefined.js";
 import { Backoff } from "../../../shared/base/turns/backoff.js";
 import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import { readTextIfThere } from "../../../shared/io/fs/regular-file.js";
 import type { ClientConfig, Source } from "../../../shared/kubernetes/api/client/config.js";
 import { KubeconfigError } from "../../../shared/kubernetes/api/client/kubeconfig/errors.js";
 import type { ApiClient } from "../../../shared/kubernetes/api/client/port.js";
 import { errorText } from "../../../shared/telemetry/log/error-text.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
-import { readIfThere, type CertificateStore } from "./certificate-store.js";
+import type { CertificateStore } from "./certificate-store.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
 import { CertificateRequestError, requestCertificate } from "./request-certificate.js";
 
@@ -78,7 +79,7 @@ export async function bootstrap(deps: BootstrapDeps): Promise<ClientConfig> {
 async function usableConfig(deps: BootstrapDeps): Promise<ClientConfig | undefined> {
   const { kubeconfig, bootstrapKubeconfig, load, tasks, clock, log } = deps;
   const canAsk = bootstrapKubeconfig !== "";
-  if (canAsk && (await readIfThere(kubeconfig)) === undefined) return undefined;
+  if (canAsk && (await readTextIfThere(kubeconfig)) === undefined) return undefined;
   let config: ClientConfig;
   try {
     config = await load(kubeconfig);
@@ -104,13 +105,13 @@ export async function describeOf(
 }
 
 async function textOf(source: Source): Promise<string | undefined> {
-  return "data" in source ? source.data : await readIfThere(source.file);
+  return "data" in source ? source.data : await readTextIfThere(source.file);
 }
 
 async function ask(client: ApiClient, deps: BootstrapDeps): Promise<void> {
   const { tasks, nodeName, store, clock, signal } = deps;
   const subject = { commonName: `system:node:${nodeName}`, organizations: ["system:nodes"] };
-  const kept = await readIfThere(keyFile(deps));
+  const kept = await readTextIfThere(keyFile(deps));
   const { key, request, keyDigest } = await tasks.request(omitUndefined({ subject, key: kept }));
   if (kept === undefined) await atomicWrite(keyFile(deps), key, { mode: 0o600 });
   const wanted = {

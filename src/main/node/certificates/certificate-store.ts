@@ -5,11 +5,10 @@
 import { mkdir, rename, symlink, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../shared/base/clock/clock.js";
-import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { OperatorError } from "../../../shared/base/errors/operator-error.js";
 import type { DescribedCertificate } from "../../../shared/contracts/tasks.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
-import { readRegularText } from "../../../shared/io/fs/regular-file.js";
+import { readTextIfThere } from "../../../shared/io/fs/regular-file.js";
 import { currentPair } from "./certificate-files.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
 
@@ -32,7 +31,7 @@ export class CertificateStore {
 
   /** The stored certificate; undefined if there is none, or none that is usable. */
   async read(): Promise<DescribedCertificate | undefined> {
-    const pem = await readIfThere(this.current);
+    const pem = await readTextIfThere(this.current);
     if (pem === undefined) return undefined;
     const described = await this.deps.tasks.describe(pem);
     return described?.hasKey === true ? described : undefined;
@@ -58,14 +57,5 @@ export class CertificateStore {
     await unlink(link).catch(() => undefined);
     await symlink(name, link);
     await rename(link, this.current);
-  }
-}
-
-export async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readRegularText(path);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
-    throw error;
   }
 }

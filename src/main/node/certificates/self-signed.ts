@@ -3,9 +3,9 @@
 
 import type { Clock } from "../../../shared/base/clock/clock.js";
 import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
+import { readTextIfThere } from "../../../shared/io/fs/regular-file.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { ServingFiles } from "./certificate-files.js";
-import { readIfThere } from "./certificate-store.js";
 import type { CertificateTasks } from "./certificate-tasks.js";
 
 export interface SelfSignedDeps {
@@ -25,7 +25,7 @@ const EARLIER_MS = 3600_000;
 /** Keeps a pair that is there and not expired; makes one otherwise. */
 export async function selfSignedCertificate(deps: SelfSignedDeps): Promise<void> {
   const { files, nodeName, nodeIPs, tasks, clock, log } = deps;
-  const [certificate, key] = await Promise.all([readIfThere(files.certFile), readIfThere(files.keyFile)]);
+  const [certificate, key] = await Promise.all([readTextIfThere(files.certFile), readTextIfThere(files.keyFile)]);
   if (certificate !== undefined && key !== undefined) {
     const described = await tasks.describe(certificate);
     if (described !== undefined && described.notAfter > clock.now()) return;

@@ -3,6 +3,7 @@
 // Invariant: a path that is no regular file is refused without being opened. A read of a FIFO would hold one of the few
 // threads for file calls that the whole process has. A file never takes more memory than its limit, also if it grows.
 
+import { errorCode } from "../../base/errors/error-code.js";
 import { FileGoneError, openUntrusted, readWhole, type UntrustedFile } from "./untrusted-file.js";
 
 /** Certificates, keys and tokens, and small files that the kubelet keeps about one volume, image or pod. */
@@ -21,6 +22,16 @@ export async function readRegularFile(path: string, maxBytes = SMALL_FILE_LIMIT)
 /** As readRegularFile, decoded from UTF-8. */
 export async function readRegularText(path: string, maxBytes = SMALL_FILE_LIMIT): Promise<string> {
   return (await readRegularFile(path, maxBytes)).toString("utf8");
+}
+
+/** As readRegularText; undefined: there is no such file. */
+export async function readTextIfThere(path: string, maxBytes = SMALL_FILE_LIMIT): Promise<string | undefined> {
+  try {
+    return await readRegularText(path, maxBytes);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 async function opened(path: string): Promise<UntrustedFile> {

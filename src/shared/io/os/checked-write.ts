@@ -7,7 +7,7 @@ import { rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { errorCode } from "../../base/errors/error-code.js";
 import { asDiskFull, temporaryFor, writeTemporary } from "../fs/atomic-write.js";
-import { readRegularText } from "../fs/regular-file.js";
+import { readRegularText, readTextIfThere } from "../fs/regular-file.js";
 import { STATE_LIMIT } from "../fs/state-file.js";
 import { syncFolder } from "../fs/sync-folder.js";
 import { NativeBindingError } from "./errors.js";
@@ -52,7 +52,7 @@ async function takePlace(temp: string, path: string, mayReplace: CheckedWriteOpt
     if (!(error instanceof NativeBindingError) && !UNSUPPORTED.has(errorCode(error) ?? "")) throw error;
   }
   // An edit between the look and the rename is lost here.
-  if (!mayReplace(await textOf(path))) return false;
+  if (!mayReplace(await readTextIfThere(path, STATE_LIMIT))) return false;
   await rename(temp, path);
   return true;
 }
@@ -82,15 +82,6 @@ async function move(temp: string, path: string): Promise<boolean> {
   } catch (error) {
     if (errorCode(error) === "EEXIST") return false;
     throw error;
-  }
-}
-
-async function textOf(path: string): Promise<string | undefined> {
-  try {
-    return await readRegularText(path, STATE_LIMIT);
-  } catch (error) {
-    isMissing(error);
-    return undefined;
   }
 }
 

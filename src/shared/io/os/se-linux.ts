@@ -1,8 +1,7 @@
 // Whether SELinux is enabled, and the label of container files in the policy (selinux(8), selabel's lxc_contexts).
 
 import { stat } from "node:fs/promises";
-import { errorCode } from "../../base/errors/error-code.js";
-import { readRegularText } from "../fs/regular-file.js";
+import { readTextIfThere } from "../fs/regular-file.js";
 
 /**
  * The user, role and type of a file's label: "system_u", "object_r", "container_file_t". The level is the container's.
@@ -24,10 +23,10 @@ const DEFAULT_POLICY = "targeted";
 /** Undefined when the kernel does not have SELinux enabled. `root`: where the machine's files are; for tests. */
 export async function readFileLabel(root = "/"): Promise<FileLabel | undefined> {
   if ((await stat(`${root}${MOUNT}`).catch(() => undefined)) === undefined) return undefined;
-  const shared = await textOf(`${root}${SHARED_CONTEXTS}`);
+  const shared = await readTextIfThere(`${root}${SHARED_CONTEXTS}`);
   if (shared !== undefined) return labelIn(shared);
-  const policy = value(await textOf(`${root}${CONFIG}`), "SELINUXTYPE") ?? DEFAULT_POLICY;
-  return labelIn(await textOf(`${root}etc/selinux/${policy}/${POLICY_CONTEXTS}`));
+  const policy = value(await readTextIfThere(`${root}${CONFIG}`), "SELINUXTYPE") ?? DEFAULT_POLICY;
+  return labelIn(await readTextIfThere(`${root}etc/selinux/${policy}/${POLICY_CONTEXTS}`));
 }
 
 /** The line `file = "system_u:object_r:container_file_t:s0"`. */
@@ -44,13 +43,4 @@ function value(text: string | undefined, key: string): string | undefined {
     if (equals > 0 && line.slice(0, equals).trim() === key) return line.slice(equals + 1).trim();
   }
   return undefined;
-}
-
-async function textOf(path: string): Promise<string | undefined> {
-  try {
-    return await readRegularText(path);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
 }

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { errorCode } from "../../../shared/base/errors/error-code.js";
 import { atomicWrite, isTemporaryName } from "../../../shared/io/fs/atomic-write.js";
 import { makeFolder } from "../../../shared/io/fs/make-folder.js";
-import { readRegularText } from "../../../shared/io/fs/regular-file.js";
+import { readTextIfThere } from "../../../shared/io/fs/regular-file.js";
 import { STATE_LIMIT } from "../../../shared/io/fs/state-file.js";
 import { syncFolder } from "../../../shared/io/fs/sync-folder.js";
 import { checkedWrite, type CheckedWriteOptions } from "../../../shared/io/os/checked-write.js";
@@ -46,14 +46,7 @@ export const nodeDisk: Disk = {
       if (errorCode(error) !== "ENOENT") throw error;
     });
   },
-  async read(path) {
-    try {
-      return await readRegularText(path, STATE_LIMIT);
-    } catch (error) {
-      if (errorCode(error) === "ENOENT") return undefined;
-      throw error;
-    }
-  },
+  read: (path) => readTextIfThere(path, STATE_LIMIT),
   async files(folder) {
     await makeFolder(folder, 0o700);
     const found: string[] = [];

@@ -8,11 +8,10 @@ import { appendFile, mkdir, open, readdir, symlink, truncate, writeFile } from "
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { readMappings } from "../../../../src/main/containers/user-namespaces/mapping-file.js";
-import { readIfThere } from "../../../../src/main/node/certificates/certificate-store.js";
 import { readVolData } from "../../../../src/main/volumes/csi/vol-data.js";
 import { readIntent } from "../../../../src/main/volumes/mount-intent.js";
 import { systemClock } from "../../../../src/shared/base/clock/clock.js";
-import { readRegularFile, readRegularText } from "../../../../src/shared/io/fs/regular-file.js";
+import { readRegularFile, readRegularText, readTextIfThere } from "../../../../src/shared/io/fs/regular-file.js";
 import { readState } from "../../../../src/shared/io/fs/state-file.js";
 import { FileTooLargeError, NotRegularFileError } from "../../../../src/shared/io/fs/untrusted-file.js";
 import { groupId } from "../../../../src/shared/io/os/group-id.js";
@@ -35,7 +34,7 @@ const READERS: Readonly<Record<string, [name: string, read: (folder: string) => 
     (folder) => new SourceText({ file: join(folder, "tls.key") }, "client key").read(),
   ],
   "a kubeconfig": ["config", (folder) => loadClientConfig(join(folder, "config"))],
-  "a certificate of the kubelet": ["current.pem", (folder) => readIfThere(join(folder, "current.pem"))],
+  "a certificate of the kubelet": ["current.pem", (folder) => readTextIfThere(join(folder, "current.pem"))],
   "the ids of a pod": ["userns", (folder) => readMappings(join(folder, "userns"))],
   "the facts of a CSI volume": ["vol_data.json", readVolData],
   "the group file": ["group", (folder) => groupId("g", join(folder, "group"))],

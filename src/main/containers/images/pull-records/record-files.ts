@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { errorCode } from "../../../../shared/base/errors/error-code.js";
 import { atomicWrite, isTemporaryName } from "../../../../shared/io/fs/atomic-write.js";
 import { makeFolder } from "../../../../shared/io/fs/make-folder.js";
-import { readRegularText } from "../../../../shared/io/fs/regular-file.js";
+import { readTextIfThere } from "../../../../shared/io/fs/regular-file.js";
 import type { Logger } from "../../../../shared/telemetry/log/logger.js";
 import { isRecordName, PullRecordError, recordName } from "./record.js";
 
@@ -100,13 +100,8 @@ export class RecordFiles<T> {
   }
 
   private async readName(name: string): Promise<T | undefined> {
-    let text: string;
-    try {
-      text = await readRegularText(join(this.folder, name));
-    } catch (error) {
-      if (errorCode(error) === "ENOENT") return undefined;
-      throw error;
-    }
+    const text = await readTextIfThere(join(this.folder, name));
+    if (text === undefined) return undefined;
     const record = this.kind.decode(text);
     if (recordName(this.kind.of(record)) !== name) throw new PullRecordError("it is of another image");
     return record;
