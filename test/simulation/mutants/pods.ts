@@ -70,7 +70,7 @@ export const POD_MUTANTS: readonly Mutant[] = [
   {
     name: "a temporary file is not synced before its rename",
     file: "src/shared/io/fs/atomic-write.ts",
-    text: "    if (durable) await file.sync();\n",
+    text: "      if (durable) await file.sync();\n",
     replacement: "",
   },
   {

@@ -38,41 +38,37 @@ const NO_SPACE = new Set(["ENOSPC", "EDQUOT"]);
 /**
  * Replaces `path` by `data` in one step; the folder is made when missing. Rejects with DiskFullError on a full disk.
  */
-export async function atomicWrite(
+export function atomicWrite(path: string, data: string | Uint8Array, options: AtomicWriteOptions = {}): Promise<void> {
+  return throughTemporary(path, data, options, (temp) => rename(temp, path));
+}
+
+/**
+ * As atomicWrite. `place` gives the whole temporary file the name `path`, or removes it.
+ * @returns the result of `place`
+ */
+export async function throughTemporary<T>(
   path: string,
   data: string | Uint8Array,
-  options: AtomicWriteOptions = {},
-): Promise<void> {
+  options: AtomicWriteOptions,
+  place: (temp: string) => Promise<T>,
+): Promise<T> {
   const durable = options.durable ?? true;
-  const temp = temporaryFor(path);
+  const folder = dirname(path);
+  const temp = join(folder, `${TEMP_PREFIX}${basename(path)}-${randomBytes(6).toString("hex")}`);
   try {
-    await writeTemporary(temp, data, options.mode ?? 0o600, durable);
-    await rename(temp, path);
-    if (durable) await syncFolder(dirname(path));
+    const file = await openIn(folder, temp, options.mode ?? 0o600, durable);
+    try {
+      await file.writeFile(data);
+      if (durable) await file.sync();
+    } finally {
+      await file.close();
+    }
+    const placed = await place(temp);
+    if (durable) await syncFolder(folder);
+    return placed;
   } catch (error) {
     await unlink(temp).catch(() => undefined);
     throw asDiskFull(path, error);
-  }
-}
-
-/** The path of a temporary file beside a target; no two are the same. */
-export function temporaryFor(path: string): string {
-  return join(dirname(path), `${TEMP_PREFIX}${basename(path)}-${randomBytes(6).toString("hex")}`);
-}
-
-/** Writes a temporary file whole; its folder is made when missing. @param durable also syncs it */
-export async function writeTemporary(
-  temp: string,
-  data: string | Uint8Array,
-  mode: number,
-  durable: boolean,
-): Promise<void> {
-  const file = await openIn(dirname(temp), temp, mode, durable);
-  try {
-    await file.writeFile(data);
-    if (durable) await file.sync();
-  } finally {
-    await file.close();
   }
 }
 

@@ -4,12 +4,10 @@
 // process that opened the file before and writes after the change of names has its text in the former file.
 
 import { rename, unlink } from "node:fs/promises";
-import { dirname } from "node:path";
 import { errorCode } from "../../base/errors/error-code.js";
-import { asDiskFull, temporaryFor, writeTemporary } from "../fs/atomic-write.js";
+import { throughTemporary } from "../fs/atomic-write.js";
 import { readRegularText, readTextIfThere } from "../fs/regular-file.js";
 import { STATE_LIMIT } from "../fs/state-file.js";
-import { syncFolder } from "../fs/sync-folder.js";
 import { NativeBindingError } from "./errors.js";
 import { exchangeFiles, moveIfAbsent } from "./rename.js";
 
@@ -28,21 +26,13 @@ export interface CheckedWriteOptions {
  * @returns false: it may not, and is as it was
  * @throws DiskFullError, or the error of a present file that is not a regular one; that file is as it was
  */
-export async function checkedWrite(path: string, text: string, options: CheckedWriteOptions): Promise<boolean> {
-  const temp = temporaryFor(path);
-  try {
-    await writeTemporary(temp, text, options.mode, true);
-    const isWritten = await takePlace(temp, path, options.mayReplace);
+export function checkedWrite(path: string, text: string, { mode, mayReplace }: CheckedWriteOptions): Promise<boolean> {
+  return throughTemporary(path, text, { mode }, async (temp) => {
+    const isWritten = await takePlace(temp, path, mayReplace);
     // The other file has this name: the former one, or the new one that is not wanted.
-    await unlink(temp).catch((error: unknown) => {
-      if (errorCode(error) !== "ENOENT") throw error;
-    });
-    if (isWritten) await syncFolder(dirname(path));
+    await unlink(temp).catch(isMissing);
     return isWritten;
-  } catch (error) {
-    await unlink(temp).catch(() => undefined);
-    throw asDiskFull(path, error);
-  }
+  });
 }
 
 async function takePlace(temp: string, path: string, mayReplace: CheckedWriteOptions["mayReplace"]): Promise<boolean> {
