@@ -53,7 +53,7 @@ export class HandEdits {
   }
 
   start(): Promise<void> {
-    this.world.store.files.onEdited((path) => this.#touch(path, SETTLE_MS));
+    this.world.store.files.onHeld((path) => this.#touch(path, SETTLE_MS));
     return this.#watch.start();
   }
 
@@ -105,11 +105,11 @@ export class HandEdits {
       }
       return;
     }
-    const { text } = found;
+    const { text, digest } = found;
     try {
       const object = text === undefined ? undefined : objectOf(text, path, resource);
       if (object === undefined && this.#isDoubted(path, text)) return;
-      store.files.decide(path, text);
+      store.files.decide(path, digest);
       await this.#take(resource, path, object);
     } catch (error) {
       if (!(error instanceof ApiError) && this.#isDoubted(path, text)) return;
@@ -117,7 +117,10 @@ export class HandEdits {
       if (error instanceof ApiError && error.code >= 500) {
         store.files.undecide(path);
         this.#touch(path, PATIENCE_MS);
-      } else await this.#refuse(resource, path, text, error);
+      } else {
+        store.files.decide(path, digest);
+        await this.#refuse(resource, path, text, error);
+      }
     }
   }
 
@@ -156,7 +159,6 @@ export class HandEdits {
   async #refuse(resource: Resource, path: string, text: string | undefined, why: unknown): Promise<void> {
     this.#doubts.delete(path);
     const { store } = this.world;
-    store.files.decide(path, text);
     if (text !== undefined) await store.files.setAside(path, text);
     store.restore(resource, path, this.#objectAt(resource, path));
     const what = text === undefined ? "the removal of an object's file" : "the file of an object";

@@ -17,11 +17,17 @@ interface Wanted {
   mayWait?: boolean;
 }
 
+/** A file that was changed by hand; both are undefined when it is gone. */
+interface Edit {
+  text: string | undefined;
+  digest: string | undefined;
+}
+
 /** A path is that below the folder. */
 export class ObjectFiles {
   readonly #digests = new Map<string, string>();
   readonly #behind = new Map<string, Wanted>();
-  /** What files held when an edit of them was decided on, as digests; undefined: they were gone. */
+  /** Digests of files as an edit that was decided on had left them; undefined: they were gone. */
   readonly #decided = new Map<string, string | undefined>();
   /** Files that were not written, because they were edited. */
   readonly #held = new Set<string>();
@@ -72,9 +78,9 @@ export class ObjectFiles {
     this.#digests.set(path, digest);
   }
 
-  /** An edit that left this text was decided on, so that it may be replaced; undefined: it was a removal. */
-  decide(path: string, text: string | undefined): void {
-    this.#decided.set(path, text === undefined ? undefined : digestOf(text));
+  /** An edit that left a text with this digest was decided on, so that it may be replaced; undefined: a removal. */
+  decide(path: string, digest: string | undefined): void {
+    this.#decided.set(path, digest);
   }
 
   /** It was not, after all. */
@@ -88,7 +94,7 @@ export class ObjectFiles {
   }
 
   /** Calls back for each file that was not written because it was edited, also before this call. */
-  onEdited(listener: (path: string) => void): void {
+  onHeld(listener: (path: string) => void): void {
     this.#onHeld = listener;
     for (const path of this.#held) listener(path);
   }
@@ -101,11 +107,12 @@ export class ObjectFiles {
   }
 
   /** The text of a file that was edited by hand; undefined: it was not. "busy": it is about to be written. */
-  async edited(path: string): Promise<{ text: string | undefined } | "busy" | undefined> {
+  async edited(path: string): Promise<Edit | "busy" | undefined> {
     const known = this.#digests.get(path);
     const text = await this.read(path);
     if (this.#isDue(path) || this.#digests.get(path) !== known) return "busy";
-    return (text === undefined ? undefined : digestOf(text)) === known ? undefined : { text };
+    const digest = digestIfAny(text);
+    return digest === known ? undefined : { text, digest };
   }
 
   /** Keeps the text of a file that no object can have. */
@@ -148,7 +155,11 @@ export class ObjectFiles {
   }
 
   #isKnown(path: string, text: string | undefined): boolean {
-    const digest = text === undefined ? undefined : digestOf(text);
+    const digest = digestIfAny(text);
     return digest === this.#digests.get(path) || (this.#decided.has(path) && digest === this.#decided.get(path));
   }
+}
+
+function digestIfAny(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : digestOf(text);
 }

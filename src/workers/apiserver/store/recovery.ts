@@ -79,7 +79,7 @@ class Recovery {
     const digest = digestOf(text);
     const isOfLog = digest === known || logged.some(({ object }) => object && digestOf(textOf(object)) === digest);
     const last = logged.at(-1);
-    if (last !== undefined || !isOfLog) files.decide(path, text);
+    if (last !== undefined || !isOfLog) files.decide(path, digest);
     if (last !== undefined && isOfLog) {
       // The file is the log's last version, or behind it.
       if (last.object === undefined) files.want(path, { resource, object: undefined });
