@@ -8,7 +8,7 @@ import type { LogRun } from "../world/log-run.js";
 import type { World } from "../world/world.js";
 import type { Broken, Invariant } from "./invariant.js";
 
-/** A rotation after this time without faults has removed what was left before. */
+/** A rotation after this time without faults has removed older leftovers. */
 const CALM_MS = 120_000;
 
 export const logLeftoversGo: Invariant = {
@@ -43,14 +43,10 @@ function checkAttempts({ logs, facts }: World, run: LogRun, broken: Broken): voi
   if (pod === undefined || pod.deletedAt !== undefined || pod.disturbedAt !== undefined || run.isTorn) return;
   // Names that were removed may be there again after a loss of power.
   if (pod.forgottenAt !== undefined || facts.lastRebootAt > pod.createdAt) return;
-  const same = logs?.known().filter(({ path }) => folderName(path) === folderName(run.path)) ?? [];
+  const same = logs?.known().filter(({ folder }) => folder === run.folder) ?? [];
   const attempts = new Set(same.map(({ attempt }) => String(attempt)));
   for (const name of folderOf(run)?.entries.keys() ?? []) {
     const attempt = name.slice(0, name.indexOf("."));
     if (!attempts.has(attempt)) broken(`${name} of ${run.container} is left, and its container is gone`, run.pod);
   }
-}
-
-function folderName(path: string): string {
-  return path.slice(0, path.lastIndexOf("/"));
 }

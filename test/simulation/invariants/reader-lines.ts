@@ -13,7 +13,7 @@ export interface Got {
   count: number;
 }
 
-/** What is wrong with the text, or what it has; undefined: it has no line that shows its run. */
+/** The lines of a reader's text, or the fault of the text; undefined: no line shows its run. */
 export function gotBy(reading: Reading, runs: readonly LogRun[]): Got | string | undefined {
   const { text, query } = reading;
   const lines = text.split("\n");

@@ -1,4 +1,4 @@
-// A node without a cluster shuts down: what its API answers meanwhile, and what is there after the boot.
+// A node without a cluster shuts down: its API answers meanwhile, and has all objects after the boot.
 
 import { kernel } from "../kernel/kernel.js";
 import { PLAIN_NODE, withShutdownPeriods } from "../world/node-shape.js";

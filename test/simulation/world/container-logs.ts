@@ -15,7 +15,7 @@ import type { SimulatedRuntime } from "./runtime.js";
 
 /** Between two records of a long line. */
 const PART_MS = 20;
-/** What was read from the container before the log was opened anew comes to the old file so much later, at most. */
+/** Lines that were read from the container before its log was opened anew come to the old file so late, at most. */
 const LATE_MS = 150;
 const LATE_LINES = 2;
 /** To a file without a write for longer nothing comes late: followers leave it after two seconds (ADR 0018). */
@@ -85,7 +85,7 @@ export class ContainerLogs {
     for (const { id, endedAt = Infinity } of this.runs.values())
       if (kernel.monotonic - endedAt > FORGOTTEN_MS) this.runs.delete(id);
     this.runs.set(run.id, run);
-    run.inode = openLog(run.path);
+    run.inode = openLog(run);
     this.write(run);
     if (script !== undefined) this.next(run, script.everyMs, 0);
   }
@@ -125,7 +125,7 @@ export class ContainerLogs {
     for (const run of this.runs.values()) {
       if (run.endedAt !== undefined) continue;
       const old = run.inode;
-      run.inode = openLog(run.path) ?? old;
+      run.inode = openLog(run) ?? old;
       if (old !== undefined && old !== run.inode) disk.tree.tellFile(old, "closed");
     }
   }
@@ -172,7 +172,7 @@ export class ContainerLogs {
     const run = this.runs.get(id);
     const container = this.runtime.state.containers.get(id);
     if (run === undefined || container?.status.state !== ContainerState.CONTAINER_RUNNING) return;
-    const opened = openLog(run.path);
+    const opened = openLog(run);
     if (opened === undefined) throw new Fault("UNKNOWN", `failed to open log file "${run.path}"`);
     const old = run.inode;
     run.inode = opened;
@@ -202,14 +202,12 @@ export class ContainerLogs {
 }
 
 /** The folder of a run's log; undefined: it is gone. */
-export function folderOf({ path }: LogRun): Inode | undefined {
-  const folder = path.slice(0, path.lastIndexOf("/"));
+export function folderOf({ folder }: LogRun): Inode | undefined {
   return folder.startsWith(LOGS) && disk.tree.exists(folder) ? disk.tree.lookUp(folder, "open") : undefined;
 }
 
 /** As O_CREAT and O_APPEND. Undefined: the folder is gone, or nothing can be made there. */
-function openLog(path: string): Inode | undefined {
-  const folder = path.slice(0, path.lastIndexOf("/"));
+function openLog({ path, folder }: LogRun): Inode | undefined {
   if (!disk.tree.exists(folder)) return undefined;
   if (disk.tree.exists(path)) return disk.tree.lookUp(path, "open");
   const inode = new Inode("file", 0o640, disk.tree.lookUp(folder, "open").fileSystem);

@@ -31,7 +31,7 @@ interface LinesOnDisk {
   /** Numbers of the first and of the last line that is whole; 0: there is none. */
   first: number;
   last: number;
-  /** What is wrong; undefined: lines are whole and follow each other. */
+  /** The fault of the files; undefined: lines are whole and follow each other. */
   problem: string | undefined;
 }
 

@@ -5,8 +5,7 @@ import type { Random } from "../kernel/random.js";
 import type { Trace } from "../kernel/trace.js";
 import { NOSY_TOKEN, READER_TOKEN } from "./api.js";
 import type { ContainerLogs } from "./container-logs.js";
-import type { LogRun } from "./log-run.js";
-import { nowNanos, timeText } from "./log-run.js";
+import { nowNanos, timeText, type LogRun } from "./log-run.js";
 import { askNode } from "./node-port.js";
 
 export interface LogQuery {
@@ -29,7 +28,7 @@ export type Client = "reader" | "nosy" | "unknown" | "none";
 const TOKENS: Readonly<Record<Client, string | undefined>> = {
   reader: READER_TOKEN,
   nosy: NOSY_TOKEN,
-  unknown: "token-of-nobody",
+  unknown: "token-of-no-client",
   none: undefined,
 };
 
@@ -79,11 +78,8 @@ export class LogReaders {
   }
 
   /** The runs of a run's container, in the order of their starts. */
-  runsOf({ path, container }: LogRun): LogRun[] {
-    const folder = path.slice(0, path.lastIndexOf("/"));
-    return [...this.logs.runs.values()].filter(
-      (run) => run.container === container && run.path.startsWith(`${folder}/`),
-    );
+  runsOf({ folder }: LogRun): LogRun[] {
+    return [...this.logs.runs.values()].filter((run) => run.folder === folder);
   }
 
   private async read({ pick, query, paceMs, leavesMs }: Extract<ReaderAction, { do: "log-read" }>): Promise<void> {
@@ -122,7 +118,7 @@ export class LogReaders {
 
   /** Most readers are curious about containers that write much. */
   private newestRun(pick: number): LogRun | undefined {
-    const newest = new Map(this.logs.known().map((run) => [run.path.split("/").slice(0, -1).join("/"), run]));
+    const newest = new Map(this.logs.known().map((run) => [run.folder, run]));
     const all = [...newest.values()];
     const busy = all.filter(({ script }) => script.lines > 0);
     const some = busy.length > 0 && this.random.chance(0.8) ? busy : all;

@@ -30,6 +30,8 @@ export class LogRun {
   readonly container: string;
   readonly attempt: number;
   readonly path: string;
+  /** The folder of all logs of the container. */
+  readonly folder: string;
   readonly startedAt = kernel.monotonic;
   /** Steady moment; undefined: it runs. */
   endedAt: number | undefined;
@@ -59,6 +61,7 @@ export class LogRun {
     this.container = metadata?.name ?? "";
     this.attempt = metadata?.attempt ?? 0;
     this.path = status.logPath;
+    this.folder = this.path.slice(0, this.path.lastIndexOf("/"));
     this.tag = `${this.pod}.${this.container}.${this.attempt}.${this.id.slice(0, 8)}`;
   }
 

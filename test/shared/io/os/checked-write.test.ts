@@ -1,4 +1,4 @@
-// A file that its writer and people change at the same moments: what is written over, and what is not.
+// A file that its writer and people change at the same moments: the writer replaces its own text, and no other.
 
 import { deepEqual, equal, ok, rejects } from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
