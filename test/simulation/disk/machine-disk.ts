@@ -116,12 +116,13 @@ class MachineDisk {
     sync(this.tree.root);
   }
 
-  /** A file that the kernel makes, such as those of /proc; parents are made. */
+  /** A file that the kernel makes, such as those of /proc; parents are made. No loss of power takes it. */
   kernelFile(path: string, text: () => string): void {
     const { parent, name } = this.parentOf(path);
     const inode = new Inode("file", 0o444, "proc");
     inode.text = text;
     parent.setEntry(name, inode);
+    parent.sync();
   }
 
   directory(path: string, fileSystem = "disk"): Inode {
@@ -166,6 +167,7 @@ class MachineDisk {
       if (next === undefined) {
         next = new Inode("directory", 0o755, "disk");
         parent.setEntry(part, next);
+        parent.sync();
       }
       parent = next;
     }

@@ -44,6 +44,8 @@ export function makeMachineFiles({ layout, hasPodCgroups }: NodeShape): void {
     "/proc/sys/kernel/random/boot_id",
     () => `${boots.toString().padStart(8, "0")}-0000-4000-8000-000000000000\n`,
   );
+  // Each thread of the agent takes itself for the main thread.
+  disk.kernelFile(`/proc/self/task/${process.pid}/stat`, () => "4242 (node) S 1 1 1 0 -1 0 0 0 0 0 120 30 0 0 20 0\n");
   disk.kernelFile("/proc/sys/kernel/osrelease", () => "6.12.0-simulated\n");
   disk.kernelFile("/proc/sys/kernel/pid_max", () => "4194304\n");
   disk.kernelFile("/proc/sys/kernel/threads-max", () => "120000\n");
