@@ -20,7 +20,7 @@ import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import { CompressQueue, type RunCompress } from "./compress-queue.js";
 import { nextLook, SOONEST_MS, type Growth } from "./next-look.js";
 import { rotateLog } from "./rotate.js";
-import { type RunningLog } from "./running-logs.js";
+import type { RunningLog } from "./running-logs.js";
 import { WriteWatch } from "./write-watch.js";
 
 export interface LogRotationSettings {
@@ -346,13 +346,13 @@ export class LogRotation {
   }
 
   private warnOnce(entry: Entry, error: unknown): void {
-    const { log } = entry;
+    const { namespace, pod, container, uid, path } = entry.log;
     const message = messageOf(error);
-    if (this.lifetime.hasEnded || entry.complaint === message) return;
+    // The files of a container that ended meanwhile may be gone.
+    if (this.lifetime.hasEnded || entry.complaint === message || !this.deps.isRunning(entry.log)) return;
     entry.complaint = message;
-    const { namespace, pod, container } = log;
     this.deps.log.warn(
-      { err: error, uid: log.uid, container, path: log.path },
+      { err: error, uid, container, path },
       `cannot keep the log of container ${container} of pod ${namespace}/${pod} within its limits: ${message}`,
     );
   }

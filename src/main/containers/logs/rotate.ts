@@ -12,13 +12,18 @@ import { inUntrustedFolder, namesOf } from "../../../shared/io/fs/untrusted-fold
 import { COMPRESSED } from "../../../shared/node/container-logs/file-names.js";
 import { planRotation } from "./plan-rotation.js";
 
-/** The runtime did not open a new file; `restored`: the file has its old name again. */
-function reopenLogError(path: string, restored: boolean, cause: unknown): OperatorError {
-  const outcome = restored
-    ? "the container keeps writing to the old file"
-    : "the runtime created a new file nevertheless";
+/** What became of a renamed file after the runtime refused to open a new one. */
+type Outcome = "name restored" | "new file" | "removed";
+
+const OUTCOMES: Readonly<Record<Outcome, string>> = {
+  "name restored": "the container keeps writing to the old file",
+  "new file": "the runtime created a new file nevertheless",
+  removed: "somebody removed the old file meanwhile",
+};
+
+function reopenLogError(path: string, outcome: Outcome, cause: unknown): OperatorError {
   const reason = messageOf(cause);
-  return new OperatorError(`cannot rotate log ${path}: ${reason}; ${outcome}; trying again`, { cause });
+  return new OperatorError(`cannot rotate log ${path}: ${reason}; ${OUTCOMES[outcome]}; trying again`, { cause });
 }
 
 export interface RotateOptions {
@@ -59,15 +64,17 @@ async function rotateIn(folder: string, options: RotateOptions): Promise<void> {
 }
 
 /** Uses link(), because it never replaces a file: a call that failed here may have succeeded in the runtime. */
-async function giveNameBack(rotated: string, path: string): Promise<boolean> {
+async function giveNameBack(rotated: string, path: string): Promise<Outcome> {
   try {
     await link(rotated, path);
   } catch (error) {
-    if (errorCode(error) === "EEXIST") return false;
+    const code = errorCode(error);
+    if (code === "EEXIST") return "new file";
+    if (code === "ENOENT") return "removed";
     throw error;
   }
   await unlink(rotated);
-  return true;
+  return "name restored";
 }
 
 /** False: it was gone. */

@@ -142,6 +142,21 @@ test("a small log stays; a container that ended keeps its last log", async (t) =
   assert.equal(clock.pending, 0, "no timer is left");
 });
 
+test("a log whose container ends during its rotation is not complained about", async (t) => {
+  const ended = kit(t, {
+    reopen: async (path) => {
+      const { running, folder } = await ended;
+      if (path !== join(folder, "0.log")) return;
+      running.pop();
+      throw new Error("no such container");
+    },
+  });
+  const { folder, until, warnings, counted } = await ended;
+  await appendFile(join(folder, "0.log"), line(FULL));
+  await until("the rotation to fail", () => counted.includes("rotation failed"));
+  assert.deepEqual(warnings(), []);
+});
+
 test("looks at new logs come within a second, and the running containers are listed once a second all the same", async (t) => {
   const { folder, until, rotation, clock, scans, running } = await kit(t, { maxSize: Infinity });
   const began = clock.monotonic();
