@@ -1,7 +1,7 @@
 // A CSI volume is staged before it is published and while it is, is published while a container of its pod runs, and is
 // unstaged once no pod uses it.
 
-import { ContainerState, PodSandboxState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
+import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v1.js";
 import { podNameOf } from "../world/pod-facts.js";
 import type { World } from "../world/world.js";
 import type { Broken, Invariant } from "./invariant.js";
@@ -33,12 +33,13 @@ function checkUse({ runtime, facts }: World, { staged, published }: NonNullable<
   const used = new Set(published.values());
   for (const volume of staged.keys()) if (!used.has(volume)) broken(`${volume} is staged, and no pod uses it`);
   const users = new Set([...published.keys()].map(uidOf));
-  const known = new Set<string>();
-  for (const { config, status } of runtime.state.sandboxes.values()) {
+  const { sandboxes, containers } = runtime.state;
+  const known = new Set([...sandboxes.values()].map(({ config }) => config.labels["io.kubernetes.pod.uid"] ?? ""));
+  // A sandbox may be made while its pod waits for the volume.
+  for (const { config, status } of containers.values()) {
     const name = podNameOf(config.labels);
     const uid = config.labels["io.kubernetes.pod.uid"] ?? "";
-    known.add(uid);
-    if (status.state !== PodSandboxState.SANDBOX_READY || facts.pods.get(name)?.shape.claim === undefined) continue;
+    if (status.state !== ContainerState.CONTAINER_RUNNING || facts.pods.get(name)?.shape.claim === undefined) continue;
     if (!users.has(uid)) broken("it runs, and its volume is not published", name);
   }
   for (const uid of users) if (!known.has(uid)) broken(`the volume of the removed pod ${uid} is published`);
