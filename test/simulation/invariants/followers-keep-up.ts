@@ -43,8 +43,8 @@ function checkOpen(world: World, readers: LogReaders, reading: Reading, broken: 
   if (!isCalm(world, CALM_MS) || now - beganAt < SEEN_MS || run.isTorn) return;
   if (run.endedAt !== undefined && now - run.endedAt > ENDED_MS)
     broken(`a follower of ${run.container} goes on ${now - run.endedAt} ms after its end`, run.pod);
-  const got = gotBy(reading, readers.runsOf(run));
-  // Those that are wrong are reported at the end.
+  const got = gotBy(reading, readers.runsOf(run), true);
+  // Those that are wrong, and gaps, are reported at the end.
   if (typeof got === "string" || (got !== undefined && got.run !== run)) return;
   const written = run.lastAt(now - SEEN_MS);
   const begun = run.lastAt(beganAt);
@@ -54,7 +54,7 @@ function checkOpen(world: World, readers: LogReaders, reading: Reading, broken: 
 
 function checkEnd(readers: LogReaders, reading: Reading, broken: Broken): void {
   const { run } = reading;
-  const got = gotBy(reading, readers.runsOf(run));
+  const got = gotBy(reading, readers.runsOf(run), true);
   const followed = typeof got === "object" ? got.run : run;
   if (followed.isTorn) return;
   if (followed.endedAt === undefined) {

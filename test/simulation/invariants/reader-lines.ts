@@ -13,8 +13,11 @@ export interface Got {
   count: number;
 }
 
-/** The lines of a reader's text, or the fault of the text; undefined: no line shows its run. */
-export function gotBy(reading: Reading, runs: readonly LogRun[]): Got | string | undefined {
+/**
+ * The lines of a reader's text, or the fault of the text; undefined: no line shows its run.
+ * `isSlow`: the client, the port or the machine stood still at times.
+ */
+export function gotBy(reading: Reading, runs: readonly LogRun[], isSlow: boolean): Got | string | undefined {
   const { text, query } = reading;
   const lines = text.split("\n");
   const rest = lines.pop() ?? "";
@@ -23,11 +26,13 @@ export function gotBy(reading: Reading, runs: readonly LogRun[]): Got | string |
   if (run === undefined)
     return lines.length > 1 ? `no run has written ${JSON.stringify(text.slice(0, 80))}` : undefined;
   const got: Got = { run, first: 0, last: 0, count: lines.length + (rest === "" ? 0 : 1) };
+  let end = 0;
   for (const [index, line] of plain.entries()) {
+    end += (lines[index]?.length ?? 0) + 1;
     const number = run.numberOf(line);
     // The rest of a line whose beginning was removed, or is older than asked for.
     if (number === undefined && index === 0) continue;
-    const problem = number === undefined ? `no line` : wrongAfter(reading, got, number, line);
+    const problem = number === undefined ? `no line` : wrongAfter(reading, got, { number, line, end, isSlow });
     if (problem !== undefined) return `${problem}: ${JSON.stringify(line.slice(0, 80))} after line ${got.last}`;
     if (query.timestamps === true && !hasTime(run.lines[(number ?? 0) - 1], lines[index] ?? ""))
       return `another time than its own has ${JSON.stringify(lines[index]?.slice(0, 80))}`;
@@ -37,11 +42,29 @@ export function gotBy(reading: Reading, runs: readonly LogRun[]): Got | string |
   return got;
 }
 
-function wrongAfter(reading: Reading, { run, first, last }: Got, number: number, line: string): string | undefined {
+/** A line of the text that has a number. */
+interface Numbered {
+  number: number;
+  line: string;
+  /** Where it ends in the text. */
+  end: number;
+  isSlow: boolean;
+}
+
+function wrongAfter(reading: Reading, { run, first, last }: Got, came: Numbered): string | undefined {
+  const { number, line, end, isSlow } = came;
   if (run.textOf(number) !== line) return "a changed line";
   if (first === 0) return undefined;
   if (number <= last) return "a line that comes twice";
-  return run.lines.slice(last, number - 1).every((missing) => mayMiss(reading, missing)) ? undefined : "a gap";
+  const removed = isSlow ? removedBefore(reading, run, end) : 0;
+  const missing = run.lines.slice(Math.max(last, removed), number - 1);
+  return missing.every((one) => mayMiss(reading, one)) ? undefined : "a gap";
+}
+
+/** Number of the last line that rotation had removed when this part of a follower's text came. */
+function removedBefore({ pieces }: Reading, run: LogRun, end: number): number {
+  const piece = pieces.find((one) => one.end >= end);
+  return (piece?.kept.get(run) ?? 1) - 1;
 }
 
 /** Older than asked for by its time, or not in its file before the reader. A follower waits for the end of a file. */

@@ -45,6 +45,8 @@ export interface Reading {
   /** 0: none came. */
   status: number;
   text: string;
+  /** For each piece of a follower's text: where it ends, and the oldest line of each run that was there as it came. */
+  readonly pieces: { end: number; kept: ReadonlyMap<LogRun, number> }[];
   /** Steady moment; undefined: it goes on. */
   endedAt: number | undefined;
   /** The response is whole: neither side has ended it before. */
@@ -88,7 +90,7 @@ export class LogReaders {
     const sinceNanos = query.agoMs === undefined ? undefined : nowNanos() - BigInt(query.agoMs) * 1_000_000n;
     const beganAt = kernel.monotonic;
     const began = { status: 0, text: "", endedAt: undefined, isWhole: false, kept: new Map<LogRun, number>() };
-    const reading: Reading = { query, paceMs, run, beganAt, sinceNanos, ...began };
+    const reading: Reading = { query, paceMs, run, beganAt, sinceNanos, pieces: [], ...began };
     this.open.add(reading);
     const leave = new AbortController();
     if (leavesMs !== undefined) kernel.after(kernel.world, leavesMs, () => leave.abort(new Error("the client leaves")));
@@ -112,8 +114,16 @@ export class LogReaders {
     const request = { path, token: READER_TOKEN, signal };
     const { status, body } = await askNode(paceMs === undefined ? request : { ...request, paceMs });
     reading.status = status;
-    reading.kept = new Map(this.runsOf(reading.run).map((run) => [run, run.keptFrom]));
-    for await (const part of body as AsyncIterable<Buffer>) reading.text += part.toString();
+    reading.kept = this.keptOf(reading.run);
+    for await (const part of body as AsyncIterable<Buffer>) {
+      reading.text += part.toString();
+      if (reading.query.follow === true)
+        reading.pieces.push({ end: reading.text.length, kept: this.keptOf(reading.run) });
+    }
+  }
+
+  private keptOf(run: LogRun): Map<LogRun, number> {
+    return new Map(this.runsOf(run).map((one) => [one, one.keptFrom]));
   }
 
   /** Most readers are curious about containers that write much. */
