@@ -72,5 +72,10 @@ test("shrinking leaves the events that matter", async () => {
   const breaks = (events: readonly number[]): Promise<boolean> =>
     Promise.resolve(events.includes(3) && events.includes(17));
   const all = Array.from({ length: 20 }, (_, index) => index + 1);
-  assert.deepEqual(await shrink(all, breaks, 200), [3, 17]);
+  assert.deepEqual(await shrink(all, breaks, { runs: 200 }), [3, 17]);
+});
+
+test("shrinking ends when its time is over", async () => {
+  const breaks = (): Promise<boolean> => Promise.reject(new Error("no run begins"));
+  assert.deepEqual(await shrink([1, 2, 3], breaks, { runs: 200, until: performance.now() }), [1, 2, 3]);
 });

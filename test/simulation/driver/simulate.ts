@@ -34,8 +34,9 @@ export interface SimulateOptions {
   mutant: string;
 }
 
-/** Runs for one report. */
+/** Runs for one report; and the minutes of a command that has `--minutes`. */
 const MOST_SHRINKS = 40;
+const SHRINK_MINUTES = 1;
 /** Seeds per mutant. */
 const MUTANT_SEEDS = 10;
 /**
@@ -133,7 +134,12 @@ async function runSeeds(bundle: string, options: SimulateOptions): Promise<numbe
         (code === undefined ? "" : `, ${fresh} new lines of code`),
     );
     if (result.violation !== undefined) {
-      await report(bundle, order, result);
+      await report(
+        bundle,
+        order,
+        result,
+        deadline === undefined ? Infinity : performance.now() + SHRINK_MINUTES * 60_000,
+      );
       return 1;
     }
   }
@@ -143,7 +149,13 @@ async function runSeeds(bundle: string, options: SimulateOptions): Promise<numbe
   return 0;
 }
 
-async function report(bundle: string, order: RunOrder, { violation, events, timeline }: RunResult): Promise<void> {
+/** `until`: the search for a shorter list ends then. */
+async function report(
+  bundle: string,
+  order: RunOrder,
+  { violation, events, timeline }: RunResult,
+  until: number,
+): Promise<void> {
   if (violation === undefined) return;
   say(`\nbroken: ${violation.invariant}`);
   say(`  ${violation.what}`);
@@ -152,8 +164,9 @@ async function report(bundle: string, order: RunOrder, { violation, events, time
     const again = await runSeed(bundle, { ...order, hours: hoursFor(violation.atMs), only });
     return again.violation?.invariant === violation.invariant;
   };
-  say(`\nlooking for a shorter list of events (at most ${MOST_SHRINKS} runs)`);
-  const shortest = await shrink(order.only ?? events, breaks, MOST_SHRINKS);
+  const atMost = until === Infinity ? `${MOST_SHRINKS} runs` : `${MOST_SHRINKS} runs in a minute`;
+  say(`\nlooking for a shorter list of events (at most ${atMost})`);
+  const shortest = await shrink(order.only ?? events, breaks, { runs: MOST_SHRINKS, until });
   const { hours, pods, faults, aims = [] } = order;
   const aimed = aims.length === 0 ? "" : ` --aims ${aims.join(",")}`;
   const words = `--seed ${order.seed} --hours ${hours} --pods ${pods} --faults ${faults.join(",") || "none"}${aimed}`;

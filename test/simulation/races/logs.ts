@@ -173,7 +173,9 @@ const compressedWhileRemoved: Race = {
   // Such a moment is short: many writers meet it.
   events: Array.from({ length: 10 }, (_, index) => {
     const log = { ...BURSTS, everyMs: 1000, lines: 40, writes: 1, silentMs: 750 + index * 7 };
-    return [20 * SECOND, { do: "create", shape: writer(`writer-${index}`, log) }] as const;
+    const script = { runsMs: 180_000, exitCode: 0 };
+    const pod = podOf({ name: `writer-${index}`, script, spec: { restartPolicy: "Never" } });
+    return [20 * SECOND, { do: "create", shape: { ...pod, logs: { main: log } } }] as const;
   }),
   watch: () => undefined,
 };
