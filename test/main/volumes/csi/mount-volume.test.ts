@@ -101,6 +101,23 @@ test("a volume for one pod waits for the end of the pod before, also after a res
   await later.idle();
 });
 
+test("a device for one pod waits for the end of the pod before, also after a restart", { skip }, async (t) => {
+  const { volumes, restarted } = await csiKit(t);
+  const volume = csiVolume({ accessModes: ["ReadWriteOncePod"] });
+  const map = (uid: string, from = volumes) => from.map({ pod: podOf(uid), volume, signal: never });
+  const message = "volume uses the ReadWriteOncePod access mode and is already in use by another pod";
+  const refusal = { name: "CsiStepError", step: "MapVolume.SetUpDevice", message };
+  await map("u1");
+  await assert.rejects(map("u2"), refusal);
+  await map("u1");
+  const later = restarted();
+  await assert.rejects(map("u2", later), refusal);
+  await later.unmap(podUid("u1"), "pv-1");
+  await map("u2", later);
+  await later.unmap(podUid("u2"), "pv-1");
+  await later.idle();
+});
+
 test("two pods share the staged volume; the last teardown unstages it", { skip }, async (t) => {
   const { driver, volumes, root } = await csiKit(t);
   const volume = csiVolume();
