@@ -1,4 +1,5 @@
 // The status in the API never goes back: restart counts grow, and a container that has terminated does not run again.
+// One that waits for its restart is not shown as terminated before.
 
 import { plainName } from "../world/pod-facts.js";
 import type { Invariant } from "./invariant.js";
@@ -6,13 +7,16 @@ import type { Invariant } from "./invariant.js";
 interface Seen {
   restarts: number;
   terminated: Set<string>;
+  /** The run after which the container waits for a restart, and the kubelet that has shown it. */
+  waitsAfter: { run: string; since: number | undefined } | undefined;
 }
 
 interface ContainerStatus {
   name: string;
   restartCount?: number;
   containerID?: string;
-  state?: { running?: object; terminated?: { containerID?: string } };
+  state?: { running?: object; terminated?: { containerID?: string }; waiting?: { reason?: string } };
+  lastState?: { terminated?: { containerID?: string } };
 }
 
 export const statusGoesForward: Invariant = {
@@ -28,7 +32,7 @@ export const statusGoesForward: Invariant = {
       >;
       for (const status of [...initContainerStatuses, ...containerStatuses]) {
         const key = `${uid}/${status.name}`;
-        const known = seen.get(key) ?? { restarts: 0, terminated: new Set<string>() };
+        const known = seen.get(key) ?? { restarts: 0, terminated: new Set<string>(), waitsAfter: undefined };
         seen.set(key, known);
         const { restartCount = 0, containerID = "", state } = status;
         const pod = facts.pods.get(plainName(name));
@@ -41,6 +45,14 @@ export const statusGoesForward: Invariant = {
         if (state?.running !== undefined && known.terminated.has(containerID)) {
           broken(`${status.name} runs again as ${containerID}, which had terminated`, name);
         }
+        // The next kubelet knows of no back-off. A pod that ends waits for nothing.
+        const { waitsAfter } = known;
+        const isSame = waitsAfter !== undefined && waitsAfter.since === facts.startedAt;
+        if (isSame && ended === waitsAfter.run && pod?.deletedAt === undefined && pod?.disturbedAt === undefined)
+          broken(`${status.name} waited for its restart, and is shown as terminated again`, name);
+        const run =
+          state?.waiting?.reason === "CrashLoopBackOff" ? status.lastState?.terminated?.containerID : undefined;
+        known.waitsAfter = run === undefined ? undefined : { run, since: facts.startedAt };
         if (type === "DELETED") seen.delete(key);
       }
     });

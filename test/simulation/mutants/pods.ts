@@ -26,6 +26,12 @@ export const POD_MUTANTS: readonly Mutant[] = [
     replacement: "if (observed.sandboxes.length > 1) {",
   },
   {
+    name: "a container whose back-off is over is shown as terminated",
+    file: "src/main/pods/sync/sync-pass.ts",
+    text: "plan.waiting.set(step.container.name, wait);",
+    replacement: "void wait;",
+  },
+  {
     name: "clean-up of removed pods is left out",
     file: `${PLAN}/plan-termination.ts`,
     text: '  if (!input.cleaned) return [{ kind: "clean-up" }];\n',

@@ -41,6 +41,8 @@ export class SyncPass {
    * boot. As upstream, only its active deadline ends it.
    */
   private isStuck = false;
+  /** Why containers waited in the pass before. */
+  private waits: Plan["waiting"] | undefined;
 
   constructor(
     private readonly worker: SyncingWorker,
@@ -98,7 +100,20 @@ export class SyncPass {
       resize: resizes.view(this.worker.uid),
     });
     await this.keepEndDeadline(plan.endDeadline, signal);
+    this.keepWaits(plan);
     return plan;
+  }
+
+  /** As upstream, a container whose back-off is over shows why it waited until it has started. */
+  private keepWaits(plan: Plan): void {
+    const { waits } = this;
+    if (waits !== undefined && plan.restartingAll === undefined) {
+      for (const step of plan.steps) {
+        const wait = step.kind === "start-container" ? waits.get(step.container.name) : undefined;
+        if (step.kind === "start-container" && wait !== undefined) plan.waiting.set(step.container.name, wait);
+      }
+    }
+    this.waits = plan.waiting.size === 0 ? undefined : plan.waiting;
   }
 
   private async keepEndDeadline(deadline: SteadyTime | undefined, signal: AbortSignal): Promise<void> {

@@ -100,6 +100,9 @@ test("a crashed container restarts at once, then after 10 s, then after 20 s, an
     world.clock.step(200);
     await settle();
     assert.equal(starts(), count, `started after ${seconds} s`);
+    const restart = world.synced.findLast(({ plan }) => plan.steps.some(({ kind }) => kind === "start-container"));
+    assert.equal(restart?.plan.waiting.get("app")?.reason, "CrashLoopBackOff", "shown until the container has started");
+    assert.equal(world.synced.at(-1)?.plan.waiting.size, 0);
   }
 });
 
