@@ -170,15 +170,18 @@ describe("planted log files", () => {
 
   function planter(): object {
     const link = (from: string, to: string): string => `ln -s ${from} ${to}`;
+    // In one step: the kubelet has the runtime open a log again that it does not find.
+    const inPlaceOf = (log: string, plant: (path: string) => string): string =>
+      `${plant(`${log}.planted`)}; mv -f ${log}.planted ${log}`;
     const script = [
       "set -e",
       "cd /pods/default_planter-testnode_*",
       "for name in link fifo device huge folder last flood; do until [ -e $name/0.log ]; do sleep 0.1; done; done",
-      "rm link/0.log fifo/0.log device/0.log last/0.log huge/0.log",
-      link(`${victim}/0.log`, "link/0.log"),
-      link(`${victim}/0.log`, "last/0.log"),
-      "mkfifo fifo/0.log; mknod device/0.log c 1 5",
-      "truncate -s 1099511627776 huge/0.log",
+      inPlaceOf("link/0.log", (path) => link(`${victim}/0.log`, path)),
+      inPlaceOf("last/0.log", (path) => link(`${victim}/0.log`, path)),
+      inPlaceOf("fifo/0.log", (path) => `mkfifo ${path}`),
+      inPlaceOf("device/0.log", (path) => `mknod ${path} c 1 5`),
+      inPlaceOf("huge/0.log", (path) => `truncate -s 1099511627776 ${path}`),
       `mv folder folder.before; ${link(victim, "folder")}`,
       link(`${victim}/0.log`, "flood/0.log.20200101-000000"),
       link(victim, "flood/0.log.20200101-000001"),
