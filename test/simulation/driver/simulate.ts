@@ -9,8 +9,9 @@ import { RACE_HOURS, type Race } from "../races/race.js";
 import { bundleSimulation, removeBundle } from "./bundle.js";
 import type { RunOrder, RunResult } from "./order.js";
 import { ReachedTable } from "./reached-table.js";
-import { RunFailedError, runSeed } from "./run-seed.js";
+import { runSeed } from "./run-seed.js";
 import { shrink } from "./shrink.js";
+import { tryMutants } from "./try-mutants.js";
 
 export interface SimulateOptions {
   seed: number | undefined;
@@ -37,13 +38,6 @@ export interface SimulateOptions {
 /** Runs for one report; and the minutes of a command that has `--minutes`. */
 const MOST_SHRINKS = 40;
 const SHRINK_MINUTES = 1;
-/** Seeds per mutant. */
-const MUTANT_SEEDS = 10;
-/**
- * Faults of one seed after the other, all of them last: some promises are watched only without faults, others only
- * while the kubelet's process ends and nothing else happens.
- */
-const MUTANT_FAULTS: readonly (readonly FaultKind[])[] = [[], ["process"], ["api"], ["containers", "runtime"]];
 /** Missing pairs of fault and call that one seed aims at, in each of its rounds. */
 const AIMS = 6;
 /** Aims of the last seed that reached new code, which are tried again at other moments: a part of these. */
@@ -60,7 +54,7 @@ export async function simulate(options: SimulateOptions): Promise<number> {
     process.stderr.write(`nodelet: ${mistake}\n`);
     return 2;
   }
-  if (options.mutants) return tryMutants(options);
+  if (options.mutants) return tryMutants(options, say);
   const races = RACES.filter(({ name }) => options.race === "all" || options.race === name);
   const bundle = await bundleSimulation();
   try {
@@ -179,45 +173,4 @@ async function report(
 
 function hoursFor(ms: number): number {
   return Math.ceil(ms / 60_000 + 1) / 60;
-}
-
-/** Each mutant until it is found, at most for MUTANT_SEEDS seeds. Status 1: one was not found. */
-async function tryMutants({ seed = 1, hours, pods, faults, mutant: part }: SimulateOptions): Promise<number> {
-  const rounds = [...MUTANT_FAULTS, faults];
-  const mutants = MUTANTS.filter(({ name }) => name.includes(part));
-  let missed = 0;
-  for (const mutant of mutants) {
-    const bundle = await bundleSimulation(mutant);
-    let simulatedMs = 0;
-    let found: string | undefined;
-    for (let index = 0; index < MUTANT_SEEDS && found === undefined; index++) {
-      try {
-        const result = await runSeed(bundle, {
-          seed: seed + index,
-          hours,
-          pods,
-          faults: rounds[index % rounds.length] ?? faults,
-        });
-        simulatedMs += result.simulatedMs;
-        found = result.violation?.invariant;
-      } catch (error) {
-        if (!(error instanceof RunFailedError)) throw error;
-        found = "the run ended";
-      }
-    }
-    for (const { name } of found === undefined ? RACES : []) {
-      const order: RunOrder = { seed, hours: RACE_HOURS, pods: 1, faults: [], race: name };
-      const result = await runSeed(bundle, order);
-      simulatedMs += result.simulatedMs;
-      if (result.violation === undefined) continue;
-      found = `race ${name}`;
-      break;
-    }
-    await removeBundle(bundle);
-    if (found === undefined) missed++;
-    const after = `${(simulatedMs / 3_600_000).toFixed(2)} h`;
-    say(`${mutant.name}: ${found === undefined ? `not found in ${after}` : `found in ${after} by "${found}"`}`);
-  }
-  say(`${mutants.length - missed} of ${mutants.length} mutants were found`);
-  return missed === 0 ? 0 : 1;
 }
