@@ -1,7 +1,9 @@
 // A watch: from a version on, or from a list that is sent first; bookmarks; the end after timeoutSeconds. An object
 // that leaves the selection is sent as DELETED, one that enters it as ADDED.
 // Invariant: a watch ends by its time, by its client, by the server's stop, or because its client reads too slowly. It
-// then holds nothing.
+// then holds nothing. What came before the watch is sent as fast as the client takes it, and no bookmark comes before
+// the end of that: its version would cover what is still to be sent. Meanwhile the watch holds nothing that neither the
+// store nor its history has.
 
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { expired, tooLargeVersion, type ApiError } from "../objects/errors.js";
@@ -48,6 +50,8 @@ export class Watch {
   readonly #filter: Filter | undefined;
   readonly #prefix: string;
   #release: (() => void) | undefined;
+  /** The client has all that came before. */
+  #isLive = false;
   #isOver = false;
 
   /** @throws ApiError for a query that is refused before the response begins */
@@ -75,27 +79,21 @@ export class Watch {
     }
     this.#timers.push(clock.after(timeoutMs, () => this.end()).unref());
     if (bookmarks) {
-      this.#timers.push(clock.every(BOOKMARK_MS, () => this.#bookmark()).unref());
+      this.#timers.push(clock.every(BOOKMARK_MS, () => this.#bookmarkNow()).unref());
       const lastMs = timeoutMs - LAST_BOOKMARK_MS;
-      if (lastMs > 0) this.#timers.push(clock.after(lastMs, () => this.#bookmark()).unref());
+      if (lastMs > 0) this.#timers.push(clock.after(lastMs, () => this.#bookmarkNow()).unref());
     }
     const begin = from ?? (await this.#sendAll());
-    if (this.#isOver) return;
-    if (begin < store.compacted) {
-      this.expire(`too old resource version: ${begin} (${store.compacted})`);
-      return;
-    }
-    for (const change of store.since(this.resource, begin)) this.#send(change);
-    if (this.#isWatching()) {
-      // A client that knows a later version than there is hears nothing until that one is passed.
-      this.#release = store.subscribe(this.resource, (change) => {
-        if (change.revision > begin) this.#send(change);
-      });
-    }
+    if (begin !== undefined) await this.#sendMissed(begin);
   }
 
-  #isWatching(): boolean {
-    return !this.#isOver;
+  /** From now on each change is sent as it is made. */
+  #goLive(at: number): void {
+    this.#isLive = true;
+    // A client that knows a later version than there is hears nothing until that one is passed.
+    this.#release = this.store.subscribe(this.resource, (change) => {
+      if (change.revision > at) this.#send(change);
+    });
   }
 
   end(): void {
@@ -112,17 +110,41 @@ export class Watch {
     this.end();
   }
 
-  /** Sends what there is, as fast as the client takes it. @returns the version that was sent */
-  async #sendAll(): Promise<number> {
+  /** @returns the version that was sent; undefined: the watch is over */
+  async #sendAll(): Promise<number | undefined> {
     const { revision } = this.store;
     for (const [key, object] of this.store.entries(this.resource)) {
       if (!key.startsWith(this.#prefix) || !this.#selects(object)) continue;
       this.#line("ADDED", object);
-      await this.sink.taken();
-      if (this.#isOver) return revision;
+      if (!(await this.#goesOn(revision))) return undefined;
     }
     if (this.#plan.sendsEnd) this.#bookmark({ [INITIAL_EVENTS_END]: "true" }, revision);
     return revision;
+  }
+
+  /** Sends the changes after a version, until no other has come meanwhile. */
+  async #sendMissed(begin: number): Promise<void> {
+    const { store, resource } = this;
+    let at = begin;
+    for (let missed = store.since(resource, at); missed.length > 0; missed = store.since(resource, at)) {
+      at = store.revision;
+      for (const change of missed) {
+        if (!(await this.#goesOn(change.revision))) return;
+        this.#send(change);
+      }
+      if (!(await this.#goesOn(at))) return;
+    }
+    this.#goLive(at);
+  }
+
+  /** Waits for the client. @returns false: the watch is over, maybe because the history begins after that version */
+  async #goesOn(version: number): Promise<boolean> {
+    await this.sink.taken();
+    if (this.#isOver) return false;
+    const { compacted } = this.store;
+    if (version >= compacted) return true;
+    this.expire(`too old resource version: ${version} (${compacted})`);
+    return false;
   }
 
   #send({ type, key, object, previous }: Change): void {
@@ -137,7 +159,11 @@ export class Watch {
     return this.#filter?.(object) ?? true;
   }
 
-  #bookmark(annotations?: Record<string, string>, revision = this.store.revision): void {
+  #bookmarkNow(): void {
+    if (this.#isLive) this.#bookmark(undefined, this.store.revision);
+  }
+
+  #bookmark(annotations: Record<string, string> | undefined, revision: number): void {
     const metadata = { resourceVersion: String(revision), annotations };
     const more = this.resource.key === "pods" ? { spec: { containers: null }, status: {} } : {};
     const { kind } = this.resource;
