@@ -46,7 +46,7 @@ export async function withOwnApi(settings: Settings, clock: Clock, log: Logger):
 
 export function startOwnApi(settings: Settings, threads: NodeThreads, clock: Clock, log: Logger): void {
   const deps = credentialsDeps(settings, clock, log);
-  const upcalls: ApiServerUpcalls = { readersChanged: (names, gone) => updateReaders(deps, names, gone) };
+  const upcalls: ApiServerUpcalls = { readersChanged: (names) => updateReaders(deps, names) };
   const thread = new ApiServerThread(threads.context, initOf(settings), upcalls);
   threads.add("apiserver", thread);
   thread.thread.startInBackground();

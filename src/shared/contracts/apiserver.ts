@@ -35,8 +35,8 @@ export interface ApiServerControl extends GuestHost {
 
 /** Functions of main for the thread. */
 export interface ApiServerUpcalls {
-  /** The file of readers has these names, and no longer those. */
-  readersChanged(names: string[], gone: string[]): Promise<void>;
+  /** The file of readers has these names. Other readers lose their kubeconfigs. */
+  readersChanged(names: string[]): Promise<void>;
 }
 
 /** A line each; an empty line and what follows a # do not count. */

@@ -41,7 +41,7 @@ export const startApiServer: StartWorker<ApiServerControl, ApiServerInit, ApiSer
     clock,
     log,
     onChange: () => gate?.endRefused(),
-    update: (names, gone) => context.upcallsWithin(UPCALL_MS).readersChanged(names, gone),
+    update: (names) => context.upcallsWithin(UPCALL_MS).readersChanged(names),
   });
   await readers.start();
   const watches = new Watches(world);

@@ -570,6 +570,7 @@ export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     "group-id: groupId",
     "allowed-config-sources: isConfigSourceEntry",
     "credentials: updateReaders",
+    "kubeconfig: clientCertificateOf",
     "apiserver: readerNames",
     "hosts-search: addressesIn",
     "pod-lookups: parseResolvConf",

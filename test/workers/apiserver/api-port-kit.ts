@@ -61,7 +61,7 @@ export class ApiPort implements AsyncDisposable {
     await makeCredentials(deps);
     await writeFile(files.readers, "reader\n");
     await makeCredentials(deps);
-    const upcalls: ApiServerUpcalls = { readersChanged: (names, gone) => updateReaders(deps, names, gone) };
+    const upcalls: ApiServerUpcalls = { readersChanged: (names) => updateReaders(deps, names) };
     const asked: string[] = [];
     const kubelet = createServer((request, response) => {
       asked.push(`${request.method ?? ""} ${request.url ?? ""}`);

@@ -3,7 +3,8 @@
 // certificates are made by the tasks pool.
 // Invariant: keys and kubeconfigs are for root only, from the moment they exist.
 
-import { access, rm } from "node:fs/promises";
+import { X509Certificate } from "node:crypto";
+import { access, readdir, rm } from "node:fs/promises";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ import { atomicWrite } from "../../../shared/io/fs/atomic-write.js";
 import { readTextIfThere } from "../../../shared/io/fs/regular-file.js";
 import type { Logger } from "../../../shared/telemetry/log/logger.js";
 import type { AuthorityTasks } from "../certificates/certificate-tasks.js";
-import { kubeconfigText } from "./kubeconfig.js";
+import { clientCertificateOf, kubeconfigText } from "./kubeconfig.js";
 import type { ApiServerFiles } from "./paths.js";
 
 const AUTHORITY = "nodelet-api";
@@ -31,6 +32,7 @@ const CLIENT_LIFE_MS = 365 * DAY_MS;
 /** Certificates begin in the past, for clocks that differ. */
 const EARLIER_MS = 5 * 60_000;
 const SECRET = 0o600;
+const SUFFIX = ".kubeconfig";
 /** As in certificates, and in names of files. */
 const READER = /^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/;
 
@@ -73,16 +75,16 @@ export async function makeCredentials(deps: CredentialsDeps): Promise<void> {
   log.info(`the API of this node is at ${serverOf(deps)}: kubectl --kubeconfig ${files.admin} get nodes`);
 }
 
-/** While the server runs: makes the kubeconfigs of readers who have none, and removes those of readers who are gone. */
-export async function updateReaders(
-  deps: CredentialsDeps,
-  names: readonly string[],
-  gone: readonly string[],
-): Promise<void> {
+/**
+ * While the server runs: makes the kubeconfigs of readers who have none, and removes those of all other readers, also
+ * of those who were taken out of the file while no server ran.
+ */
+export async function updateReaders(deps: CredentialsDeps, names: readonly string[]): Promise<void> {
   const { files, log } = deps;
-  for (const name of gone.filter(isReaderName)) await rm(readerFile(files, name), { force: true });
+  const wanted = usable(names, deps);
+  for (const path of await readersKubeconfigs(files, wanted)) await rm(path, { force: true });
   const missing: string[] = [];
-  for (const name of usable(names, deps)) if (!(await isThere(readerFile(files, name)))) missing.push(name);
+  for (const name of wanted) if (!(await isThere(readerFile(files, name)))) missing.push(name);
   if (missing.length === 0) return;
   const { authority, issued } = await issue(
     deps,
@@ -150,7 +152,33 @@ async function writeKubeconfigs(
 }
 
 function readerFile({ directory }: ApiServerFiles, name: string): string {
-  return join(directory, `${name}.kubeconfig`);
+  return join(directory, `${name}${SUFFIX}`);
+}
+
+/** Kubeconfigs that were made for readers other than these. */
+async function readersKubeconfigs({ directory }: ApiServerFiles, but: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    const name = entry.name.endsWith(SUFFIX) ? entry.name.slice(0, -SUFFIX.length) : "";
+    if (!entry.isFile() || !isReaderName(name) || but.includes(name)) continue;
+    const path = join(directory, entry.name);
+    if (isOfReader(name, (await readTextIfThere(path)) ?? "")) found.push(path);
+  }
+  return found;
+}
+
+/** Another file of that folder, such as a copy of an administrator's kubeconfig, is none. */
+function isOfReader(name: string, text: string): boolean {
+  try {
+    const { subject } = new X509Certificate(clientCertificateOf(text));
+    return sameSubject(subject, [`O=${READERS_GROUP}`, `CN=${name}`]);
+  } catch {
+    return false;
+  }
+}
+
+function sameSubject(subject: string, parts: readonly string[]): boolean {
+  return subject.split("\n").sort().join("\n") === [...parts].sort().join("\n");
 }
 
 function usable(names: readonly string[], { files, log }: CredentialsDeps): string[] {
