@@ -3,7 +3,7 @@
 
 import type { IssueCertificatesJob, IssueCertificatesResult } from "../../../src/shared/contracts/tasks.js";
 import { tasksInThisThread } from "../../support/one-thread/tasks.js";
-import { AUTHORITY, CERTIFICATE } from "../world/certificates.js";
+import { AUTHORITY, CERTIFICATE, READER_CERTIFICATES } from "../world/certificates.js";
 
 export { TaskDeadlineError, TaskThreadError } from "../../../src/main/threads/tasks-pool.js";
 
@@ -18,7 +18,12 @@ export function createTasksPool(): object {
       if (name !== "issueCertificates") return plain.run("describeCertificate", job as { pem: string }, options);
       await new Promise((resolve) => setTimeout(resolve, KEYS_MS));
       const { wanted } = job as IssueCertificatesJob;
-      return { authority: AUTHORITY, issued: wanted.map(() => CERTIFICATE) } satisfies IssueCertificatesResult;
+      return { authority: AUTHORITY, issued: wanted.map(issued) } satisfies IssueCertificatesResult;
     },
   };
+}
+
+function issued({ subject: { commonName } }: IssueCertificatesJob["wanted"][number]): typeof CERTIFICATE {
+  const certificate = READER_CERTIFICATES[commonName];
+  return certificate === undefined ? CERTIFICATE : { ...CERTIFICATE, certificate };
 }

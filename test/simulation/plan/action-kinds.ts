@@ -26,6 +26,10 @@ export const NO_FAULTS: ReadonlySet<Action["do"]> = new Set([
   "map-set",
   "map-removed",
   "file-edited",
+  "objects-followed",
+  "followers-cut",
+  "viewers-named",
+  "map-filled",
 ]);
 /** What they disturb is noted by themselves. */
 export const SHUTDOWNS: ReadonlySet<Action["do"]> = new Set(["shutdown"]);

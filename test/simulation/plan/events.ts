@@ -6,6 +6,7 @@ import type { OtherRelease } from "../world/other-release.js";
 import type { PartAction } from "../world/part-actions.js";
 import { GrpcProbes } from "./grpc-probes.js";
 import { OwnAccounts } from "./own-accounts.js";
+import { OwnApiReaders } from "./own-api-readers.js";
 import { OwnApiPlan } from "./own-api.js";
 import { OwnClaims } from "./own-claims.js";
 import { OwnConfigs } from "./own-configs.js";
@@ -169,6 +170,7 @@ export function planOf(
   const readers = node.logs === undefined ? undefined : new OwnReaders(random.stream("readers of logs"));
   const newPods = random.stream("pods after shutdowns");
   const alone = node.hasOwnApi === true ? new OwnApiPlan(random.stream("users of the own API")) : undefined;
+  const followers = node.hasApiReaders === true ? new OwnApiReaders(random.stream("readers of objects")) : undefined;
   const shortages = [hasSoftThresholds(node) ? use : undefined, disks, processes].flatMap((one) => one ?? []);
   const quiet = random.stream("quiet shortages");
   let names = 0;
@@ -249,7 +251,7 @@ export function planOf(
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));
-    for (const one of [health, growth, refusals, later, configs, full, inodes, alone, readers])
+    for (const one of [health, growth, refusals, later, configs, full, inodes, alone, readers, followers])
       for (const [at, action] of one?.events(begin, until, begin + ROUND_MS) ?? []) add(at, action);
     for (const [at, action] of (faults.size > 0 && logs?.events(begin, until)) || []) add(at, action);
     for (const [at, action] of shutdowns?.events(begin, until, faults.size > 0) ?? []) shutDown(at, action);

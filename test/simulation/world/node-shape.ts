@@ -75,6 +75,8 @@ export interface NodeShape {
   shutdown?: readonly ShutdownGroup[];
   /** It belongs to no cluster: the kubelet serves the Kubernetes API itself. */
   hasOwnApi?: true;
+  /** Programs follow objects of that API. */
+  hasApiReaders?: true;
   /** Containers write logs that are rotated, and clients of port 10250 read them. */
   logs?: LogLimits;
   /** Fields of KubeletConfiguration. */
@@ -123,6 +125,8 @@ const CONFIGS_SHARE = 0.3;
 const OWN_API_SHARE = 0.4;
 /** Part of these that have each of the other kinds of objects, and shutdowns. */
 const OWN_PARTS_SHARE = 0.4;
+/** Part of these whose objects programs follow. */
+const READERS_SHARE = 0.5;
 /** Part of the nodes with a plugin that does more. */
 const MORE_SHARE = 0.5;
 /** Part of the nodes whose pods have cgroups. */
@@ -193,6 +197,7 @@ function withOwnApiParts(plain: NodeShape, random: Random): NodeShape {
   if (random.stream("private images of the own API").chance(OWN_PARTS_SHARE)) more.hasPrivateImages = true;
   const growing = random.stream("growing writers of the own API");
   if (plain.disks !== undefined && growing.chance(GROWING_SHARE)) more.writersGrow = true;
+  if (random.stream("readers of the own API").chance(READERS_SHARE)) more.hasApiReaders = true;
   const complete = Object.keys(more).length > 0 ? { ...shape, ...more } : shape;
   const shutdown = random.stream("shutdowns of the own API");
   return shutdown.chance(OWN_PARTS_SHARE) ? withShutdown(complete, someShutdown(shutdown)) : complete;

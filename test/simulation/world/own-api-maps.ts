@@ -7,7 +7,7 @@ import { kernel } from "../kernel/kernel.js";
 import type { Trace } from "../kernel/trace.js";
 import type { OwnApiClient } from "./own-api-client.js";
 import type { OwnApi } from "./own-api.js";
-import { objectFile, OBJECTS } from "./own-store.js";
+import { objectFile, OBJECTS, writeFile } from "./own-store.js";
 
 export const MAPS = ["map-0", "map-1", "map-2", "map-3"];
 
@@ -122,16 +122,16 @@ function stepsOf(how: "in-place" | "renamed" | "moved-away", path: string, text:
   switch (how) {
     case "in-place":
       // A large text comes in two writes.
-      return [() => write(whole, text.slice(0, text.length / 3)), () => write(whole, text)];
+      return [() => writeFile(whole, text.slice(0, text.length / 3)), () => writeFile(whole, text)];
     case "renamed":
       return [
-        () => write(`${whole}.new`, text),
+        () => writeFile(`${whole}.new`, text),
         () => ifThere(`${path}.new`, () => disk.tree.rename(`${whole}.new`, whole)),
       ];
     case "moved-away":
       return [
         () => ifThere(path, () => disk.tree.rename(whole, `${whole}~`)),
-        () => write(whole, text),
+        () => writeFile(whole, text),
         () => ifThere(`${path}~`, () => disk.tree.unlink(`${whole}~`)),
       ];
   }
@@ -140,13 +140,4 @@ function stepsOf(how: "in-place" | "renamed" | "moved-away", path: string, text:
 /** A crash of the machine may have taken it. */
 function ifThere(path: string, act: () => void): void {
   if (objectFile(path) !== undefined) act();
-}
-
-function write(path: string, text: string): void {
-  const { tree } = disk;
-  if (!tree.exists(path.slice(0, path.lastIndexOf("/")))) return;
-  const flags = { write: true, create: true, truncate: true, exclusive: false, append: false };
-  const fd = tree.open(path, { ...flags, noFollow: false, directory: false, isPath: false }, 0o640);
-  tree.write(fd, Buffer.from(text), null);
-  tree.close(fd);
 }

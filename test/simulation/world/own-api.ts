@@ -4,6 +4,7 @@
 // next store opens.
 
 import { Readable } from "node:stream";
+import { READERS_GROUP } from "../../../src/shared/contracts/apiserver.js";
 import { parseTarget, queryOf } from "../../../src/shared/io/http/target.js";
 import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import { requestInfo } from "../../../src/workers/apiserver/objects/request-info.js";
@@ -31,6 +32,14 @@ export interface Answer {
   body: Record<string, unknown> & { kind?: string; metadata?: Partial<ApiObject["metadata"]> };
 }
 
+interface ServedWatch {
+  resource: string;
+  namespace: string;
+  fieldSelector: string;
+  isKubelet: boolean;
+  response: Response;
+}
+
 export interface OpenedStore {
   store: Store;
   /** As it was when the server before ended. */
@@ -54,8 +63,10 @@ export class OwnApi implements ClusterView {
   /** The store of the running server, or of the last one. */
   current: Store | undefined;
   private port: Listening | undefined;
-  /** Resource and query of each watch of the running server that a client follows. */
-  private readonly watches = new Set<{ resource: string; namespace: string; fieldSelector: string }>();
+  /** The watches of the running server that clients follow. */
+  private readonly watches = new Set<ServedWatch>();
+  /** Listeners of the present store that are not the world's. */
+  private subscriptions = 0;
 
   onPod(listener: (change: ObjectChange) => void): void {
     this.onChange("pods", listener);
@@ -71,12 +82,18 @@ export class OwnApi implements ClusterView {
     return this.port?.owner.isAlive === true ? this.port : undefined;
   }
 
-  /** How many clients follow such objects. */
+  /** What the running server holds for watches. */
+  get held(): { watches: number; subscriptions: number; unsentBytes: number[] } {
+    const watches = this.listening() === undefined ? [] : [...this.watches];
+    const unsentBytes = watches.map(({ response }) => (response.destroyed ? 0 : response.writableLength));
+    return { watches: watches.length, subscriptions: this.subscriptions, unsentBytes };
+  }
+
+  /** How often the kubelet follows such objects. */
   watchesOf(resource: string, namespace: string, fieldSelector: string): number {
     const all = this.listening() === undefined ? [] : [...this.watches];
-    return all.filter(
-      (one) => one.resource === resource && one.namespace === namespace && one.fieldSelector === fieldSelector,
-    ).length;
+    const such = all.filter((one) => one.resource === resource && one.namespace === namespace);
+    return such.filter((one) => one.fieldSelector === fieldSelector && one.isKubelet).length;
   }
 
   /** The agent's port is open. */
@@ -100,6 +117,24 @@ export class OwnApi implements ClusterView {
     for (const resource of RESOURCES) {
       store.subscribe(resource, (change) => kernel.as(kernel.world, () => this.tell(resource, change, true)));
     }
+    this.countSubscriptions(store);
+  }
+
+  private countSubscriptions(store: Store): void {
+    const subscribe = store.subscribe.bind(store);
+    let count = (this.subscriptions = 0);
+    const note = (more: number): void => {
+      count += more;
+      if (this.current === store) this.subscriptions = count;
+    };
+    store.subscribe = (resource, listener) => {
+      const release = subscribe(resource, listener);
+      note(1);
+      return () => {
+        release();
+        note(-1);
+      };
+    };
   }
 
   private tell(resource: Resource, change: ObjectChange, made = false): void {
@@ -134,7 +169,8 @@ export class OwnApi implements ClusterView {
     }
     if (resource !== undefined && verb === "watch") {
       const fieldSelector = query.get("fieldSelector") ?? "";
-      const watch = { resource: resource.key, namespace, fieldSelector };
+      const isKubelet = user.groups.includes("system:nodes");
+      const watch = { resource: resource.key, namespace, fieldSelector, isKubelet, response };
       this.watches.add(watch);
       response.once("close", () => this.watches.delete(watch));
     }
@@ -143,7 +179,7 @@ export class OwnApi implements ClusterView {
       url: path,
       headers,
       httpVersionMajor: 1,
-      socket: { user, once: () => undefined, destroyed: false },
+      socket: socketOf(user, response),
     };
     const request = Object.assign(Readable.from(body === undefined ? [] : [body]), parts);
     handle(request as never, response as never, { method, target, host: undefined });
@@ -156,6 +192,13 @@ export class OwnApi implements ClusterView {
       for (const listener of this.onAnswer) listener({ ...about, body });
     });
   }
+}
+
+/** A connection of one request. Those of administrators are not counted, so nothing waits for their ends. */
+function socketOf(user: User, response: Response): object {
+  const isCounted = user.groups.includes(READERS_GROUP);
+  const once = (_: string, ended: () => void): unknown => (isCounted ? response.once("close", ended) : undefined);
+  return { user, once, destroyed: false };
 }
 
 /** 0: it has none. */

@@ -3,7 +3,8 @@
 import { disk } from "../disk/machine-disk.js";
 import { ROOT } from "./machine-files.js";
 
-export const STORE = `${ROOT}/nodelet/api/store`;
+export const API_FOLDER = `${ROOT}/nodelet/api`;
+export const STORE = `${API_FOLDER}/store`;
 export const OBJECTS = `${STORE}/objects`;
 
 /** Undefined: there is no such file. `path` is that below the folder of objects. */
@@ -25,4 +26,14 @@ export function objectPaths(): string[] {
   };
   if (disk.tree.exists(OBJECTS)) walk("");
   return found;
+}
+
+/** As editors write a file: nothing is synced. Nothing happens without its folder. */
+export function writeFile(path: string, text: string): void {
+  const { tree } = disk;
+  if (!tree.exists(path.slice(0, path.lastIndexOf("/")))) return;
+  const flags = { write: true, create: true, truncate: true, exclusive: false, append: false };
+  const fd = tree.open(path, { ...flags, noFollow: false, directory: false, isPath: false }, 0o640);
+  tree.write(fd, Buffer.from(text), null);
+  tree.close(fd);
 }

@@ -12,6 +12,7 @@ import type { LogReaders, ReaderAction } from "./log-readers.js";
 import { armCompression, type CompressionFault } from "./log-tasks.js";
 import type { MemoryFault, MemoryUse } from "./memory-use.js";
 import type { MapChange } from "./own-api-maps.js";
+import type { ApiReaderAction } from "./own-api-readers.js";
 import type { OwnApiUsers } from "./own-api-users.js";
 import type { ProcessFault, ProcessUse } from "./process-use.js";
 import type { PrivateRegistries, RegistryFault } from "./registry.js";
@@ -56,6 +57,7 @@ export type PartAction =
   | CompressionFault
   | ReaderAction
   | MapChange
+  | ApiReaderAction
   | MemoryFault
   | DiskFault
   | ProcessFault
@@ -107,6 +109,12 @@ export function performPart(parts: Parts, action: PartAction): Effect {
     case "map-removed":
     case "file-edited":
       parts.own?.maps.perform(action);
+      return {};
+    case "objects-followed":
+    case "followers-cut":
+    case "viewers-named":
+    case "map-filled":
+      parts.own?.readers?.perform(action);
       return {};
     case "compression-killed":
       armCompression(action.calls, () => parts.kill(action.downMs));

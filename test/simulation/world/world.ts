@@ -122,7 +122,7 @@ export class World {
     machine.cpus = node.cpus;
     makeMachineFiles(node);
     const { cluster } = this;
-    if (node.hasOwnApi === true) this.own = new OwnApiUsers(trace);
+    if (node.hasOwnApi === true) this.own = new OwnApiUsers(trace, node.hasApiReaders === true);
     this.api = this.own?.api ?? cluster;
     machine.api = this.own?.api ?? cluster;
     machine.ownApi = this.own?.api;
