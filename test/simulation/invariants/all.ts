@@ -42,7 +42,10 @@ import { preferencesAreKept } from "./preferences-are-kept.js";
 import { pressuresLast } from "./pressures-last.js";
 import { privateImagesStayPrivate } from "./private-images-stay-private.js";
 import { processLives } from "./process-lives.js";
+import { readersAreBounded } from "./readers-are-bounded.js";
 import { readersGetLines } from "./readers-get-lines.js";
+import { readersHaveTheirRights } from "./readers-have-their-rights.js";
+import { readersSeeChanges } from "./readers-see-changes.js";
 import { recordsAreReadable } from "./records-are-readable.js";
 import { resizesArrive } from "./resizes-arrive.js";
 import { sharedContainersMakeRoom } from "./shared-containers-make-room.js";
@@ -66,6 +69,9 @@ export const INVARIANTS: readonly Invariant[] = [
   filesFollowObjects,
   handEditsCount,
   watchesAreComplete,
+  readersSeeChanges,
+  readersAreBounded,
+  readersHaveTheirRights,
   ownApiLasts,
   oneRunningContainer,
   cpusAreGivenOnce,

@@ -1,6 +1,7 @@
 // What the API of a node without a cluster has shown or answered is there after each crash, a loss of power included,
 // and what it has removed stays away. A renewal of a lease needs not survive.
 
+import { fnv32 } from "../../../src/shared/base/hash/fnv32.js";
 import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
 import type { Resource } from "../../../src/workers/apiserver/objects/resource.js";
 import { RESOURCES } from "../../../src/workers/apiserver/objects/resources.js";
@@ -20,7 +21,7 @@ export const apiChangesSurvive: Invariant = {
   watch({ own }, broken) {
     if (own === undefined) return undefined;
     const gone = new Set<string>();
-    /** What each object was, without its version. */
+    /** Hashes of what each object was, without its version. */
     const contents = new Map<string, Set<string>>();
     own.api.onAnyChange.add((_, { type, object }) => {
       const { uid = "" } = object.metadata;
@@ -49,7 +50,7 @@ export const apiChangesSurvive: Invariant = {
 };
 
 function contentOf(object: ApiObject): string {
-  return JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: "" } });
+  return String(fnv32(JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion: "" } })));
 }
 
 /** A change is visible with its answer. */
