@@ -66,4 +66,58 @@ export const OWN_API_MUTANTS: readonly Mutant[] = [
     text: "this.#history = new History(this.#revision);",
     replacement: "this.#history = new History(0);",
   },
+  {
+    name: "a bookmark comes before the end of what there is",
+    file: `${OWN_API}/verbs/watch.ts`,
+    text: "if (this.#isLive) this.#bookmark(",
+    replacement: "this.#bookmark(",
+  },
+  {
+    name: "missed changes are sent faster than the client takes them",
+    file: `${OWN_API}/verbs/watch.ts`,
+    text: "if (!(await this.#goesOn(change.revision))) return;",
+    replacement: "",
+  },
+  {
+    name: "what a slow client has not read is not bounded",
+    file: `${OWN_API}/doors/watches.ts`,
+    text: "    if (bytes > MAX_BEHIND_BYTES) return true;\n",
+    replacement: "",
+  },
+  {
+    name: "a watch that has ended stays subscribed",
+    file: `${OWN_API}/verbs/watch.ts`,
+    text: "    this.#release?.();\n",
+    replacement: "",
+  },
+  {
+    name: "an object that leaves a selection is not told",
+    file: `${OWN_API}/verbs/watch.ts`,
+    text: "    else if (was) this.#line(",
+    replacement: '    else if (was && type === "DELETED") this.#line(',
+  },
+  {
+    name: "the next page of a list is of the newest version",
+    file: `${OWN_API}/verbs/list.ts`,
+    text: "if (token.rv >= store.compacted && token.rv <= store.revision) return token.rv;",
+    replacement: "if (token.rv >= store.compacted && token.rv <= store.revision) return store.revision;",
+  },
+  {
+    name: "kubeconfigs that could not be written are not tried again",
+    file: `${OWN_API}/readers.ts`,
+    text: "    if (!this.#isClosed) this.#again =",
+    replacement: "    if (!this.#isClosed && this.#names.size === 0) this.#again =",
+  },
+  {
+    name: "kubeconfigs of users who were taken out stay",
+    file: "src/main/node/api-server/credentials.ts",
+    text: "await rm(path, { force: true });",
+    replacement: "await Promise.resolve(path);",
+  },
+  {
+    name: "a user who is taken out of the file keeps what is open",
+    file: `${OWN_API}/start.ts`,
+    text: "onChange: () => gate?.endRefused(),",
+    replacement: "onChange: () => undefined,",
+  },
 ];

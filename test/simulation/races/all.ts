@@ -21,6 +21,7 @@ import { hostPortWhileTerminating } from "./host-port-while-terminating.js";
 import { LOG_RACES } from "./logs.js";
 import { manifestChangesWhileAway } from "./manifest-changes-while-away.js";
 import { mirrorPodDeleted } from "./mirror-pod-deleted.js";
+import { OWN_API_READER_RACES } from "./own-api-readers.js";
 import { ownApiShutsDown, powerLossInOwnShutdown } from "./own-api-shutdowns.js";
 import { OWN_API_RACES } from "./own-api.js";
 import { phaseAtTheEnd } from "./phase-at-the-end.js";
@@ -106,6 +107,7 @@ export const RACES: readonly Race[] = [
   sandboxWithoutRoom,
   imageWithoutRoom,
   ...OWN_API_RACES,
+  ...OWN_API_READER_RACES,
   ownApiShutsDown,
   powerLossInOwnShutdown,
   ...LOG_RACES,
