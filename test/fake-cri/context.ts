@@ -75,6 +75,8 @@ export interface FakeSettings {
   features: RuntimeFeatures | undefined;
   /** Images that PullImage finds, by reference. */
   registry: Map<string, FakeRegistryEntry>;
+  /** Takes the time of a pull, or fails with a Fault; absent: the image's `pullMs`. */
+  fetch?: (reference: string, sleep: (ms: number) => Promise<void>) => Promise<void>;
   /** Absent: there is always room. StartContainer has `startFails`. */
   room?: FakeRoom;
 }

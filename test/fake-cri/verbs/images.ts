@@ -31,7 +31,8 @@ export function imageVerbs({
           `failed to pull and unpack image "${reference}": failed to authorize: 401 Unauthorized`,
         );
       }
-      await call.sleep(entry.pullMs ?? 0);
+      if (settings.fetch === undefined) await call.sleep(entry.pullMs ?? 0);
+      else await settings.fetch(reference, (ms) => call.sleep(ms));
       const pulled = makeImage(reference, entry);
       const noRoom = settings.room?.pull(reference, Number(pulled.size));
       if (noRoom !== undefined) throw new Fault("UNKNOWN", noRoom);

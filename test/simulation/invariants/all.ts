@@ -42,6 +42,7 @@ import { preferencesAreKept } from "./preferences-are-kept.js";
 import { pressuresLast } from "./pressures-last.js";
 import { privateImagesStayPrivate } from "./private-images-stay-private.js";
 import { processLives } from "./process-lives.js";
+import { pullsKeepTheirLimits } from "./pulls-keep-their-limits.js";
 import { readersAreBounded } from "./readers-are-bounded.js";
 import { readersGetLines } from "./readers-get-lines.js";
 import { readersHaveTheirRights } from "./readers-have-their-rights.js";
@@ -109,6 +110,7 @@ export const INVARIANTS: readonly Invariant[] = [
   graceIsKept,
   failedStopsWait,
   imagesInUseStay,
+  pullsKeepTheirLimits,
   objectGoesLast,
   recordsAreReadable,
   processLives,

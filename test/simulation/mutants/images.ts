@@ -27,4 +27,22 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
     text: "return a.uid === b.uid && a.namespace === b.namespace && a.name === b.name;",
     replacement: "return a.name === b.name;",
   },
+  {
+    name: "images are pulled in parallel though they must not be",
+    file: "src/main/containers/images/node-images.ts",
+    text: "settings.serializeImagePulls ? 1 : settings.maxParallelImagePulls",
+    replacement: "settings.serializeImagePulls ? 2 : settings.maxParallelImagePulls",
+  },
+  {
+    name: "an image that came during the wait is pulled again",
+    file: "src/main/containers/images/pulls.ts",
+    text: "        if (waited && !(await request.stillNeeded())) return undefined;\n",
+    replacement: "",
+  },
+  {
+    name: "the turn of a pull that was given up is not given back",
+    file: "src/main/containers/images/pulls.ts",
+    text: "        giveBack();\n",
+    replacement: "        if (!signal.aborted) giveBack();\n",
+  },
 ];

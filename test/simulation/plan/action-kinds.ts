@@ -11,6 +11,7 @@ export const NO_FAULTS: ReadonlySet<Action["do"]> = new Set([
   "delete-by-force",
   "delete-mirror",
   "aim",
+  "pull-cut",
   "compression-killed",
   "log-read",
   "node-asked",

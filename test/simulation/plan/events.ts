@@ -23,6 +23,7 @@ import { OwnLogs } from "./own-logs.js";
 import { OwnMemory } from "./own-memory.js";
 import { OwnPorts } from "./own-ports.js";
 import { OwnProcesses } from "./own-processes.js";
+import { OwnPulls } from "./own-pulls.js";
 import { OwnReaders } from "./own-readers.js";
 import { OwnRefusals } from "./own-refusals.js";
 import { OwnResourceClaims } from "./own-resource-claims.js";
@@ -167,6 +168,7 @@ export function planOf(
   const processes = node.isShortOfPids === true ? new OwnProcesses(random.stream("own processes"), node) : undefined;
   const shutdowns = node.shutdown === undefined ? undefined : new OwnShutdowns(random.stream("own shutdowns"), node);
   const logs = node.logs === undefined ? undefined : new OwnLogs(random.stream("own logs"));
+  const pulls = node.pulls === undefined ? undefined : new OwnPulls(random.stream("own pulls"));
   const readers = node.logs === undefined ? undefined : new OwnReaders(random.stream("readers of logs"));
   const newPods = random.stream("pods after shutdowns");
   const alone = node.hasOwnApi === true ? new OwnApiPlan(random.stream("users of the own API")) : undefined;
@@ -190,6 +192,7 @@ export function planOf(
       processes,
       shutdowns,
       logs,
+      pulls,
     ];
     const steps = [own, memory, devices, ports, probes, ...more];
     const shape = steps.reduce((before: PodShape, step) => step?.shape(before) ?? before, plain);
@@ -253,6 +256,7 @@ export function planOf(
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));
     for (const one of [health, growth, refusals, later, configs, full, inodes, alone, readers, followers])
       for (const [at, action] of one?.events(begin, until, begin + ROUND_MS) ?? []) add(at, action);
+    for (const [at, action] of (faults.size > 0 && pulls?.events(begin, until)) || []) add(at, action);
     for (const [at, action] of (faults.size > 0 && logs?.events(begin, until)) || []) add(at, action);
     for (const [at, action] of shutdowns?.events(begin, until, faults.size > 0) ?? []) shutDown(at, action);
     add(until, { do: "calm" });

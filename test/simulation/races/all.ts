@@ -16,6 +16,7 @@ import { createdAndNotStarted, deadlineAfterABoot, startThatHangs, stopThatFails
 import { evictedOnAFullDisk, restartedOnAFullDisk, startedOnAFullDisk } from "./full-disks.js";
 import { excessBeforeUse, growsAboveItsLimit, podsFillTheDisk, priorityBeforeUse } from "./growing-writers.js";
 import { grpcServerGetsSick } from "./grpc-server-gets-sick.js";
+import { HALF_PULLED_RACES } from "./half-pulled-images.js";
 import { hookThatHangs } from "./hook-that-hangs.js";
 import { hostPortWhileTerminating } from "./host-port-while-terminating.js";
 import { LOG_RACES } from "./logs.js";
@@ -73,6 +74,7 @@ export const RACES: readonly Race[] = [
   detachedWhileUnstaged,
   refusedWhileInUse,
   volumeForOnePod,
+  ...HALF_PULLED_RACES,
   killedWhilePulling,
   powerLossAfterPull,
   killedWhilePrepared,

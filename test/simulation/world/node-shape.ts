@@ -3,6 +3,7 @@
 
 import type { Random } from "../kernel/random.js";
 import type { DiskLayout } from "./disk-use.js";
+import { withPulls, type PullLimit } from "./image-layers.js";
 import { withLogs, type LogLimits } from "./log-limits.js";
 import { shutdownPeriods, someShutdown, type ShutdownGroup, type ShutdownSettings } from "./shutdown-settings.js";
 
@@ -79,6 +80,8 @@ export interface NodeShape {
   hasApiReaders?: true;
   /** Containers write logs that are rotated, and clients of port 10250 read them. */
   logs?: LogLimits;
+  /** Images are pulled layer by layer, and pulls are cut; how many run at once. */
+  pulls?: PullLimit;
   /** Fields of KubeletConfiguration. */
   fields: Readonly<Record<string, unknown>>;
 }
@@ -166,7 +169,8 @@ const OPTIONS: readonly Readonly<Record<string, string>>[] = [
 ];
 
 export function nodeShape(random: Random): NodeShape {
-  return withLogs(shapeWithoutLogs(random), random.stream("container logs"));
+  const shape = withLogs(shapeWithoutLogs(random), random.stream("container logs"));
+  return withPulls(shape, random.stream("pulls of images"));
 }
 
 function shapeWithoutLogs(random: Random): NodeShape {

@@ -8,6 +8,7 @@ import type { HealthChange } from "./device-health.js";
 import type { DevicePlugin, PluginFault } from "./device-plugin.js";
 import type { DiskFault, DiskUse } from "./disk-use.js";
 import type { DraFault, DraPlugin } from "./dra-plugin.js";
+import type { ImageLayers, PullCut } from "./image-layers.js";
 import type { LogReaders, ReaderAction } from "./log-readers.js";
 import { armCompression, type CompressionFault } from "./log-tasks.js";
 import type { MemoryFault, MemoryUse } from "./memory-use.js";
@@ -33,6 +34,7 @@ interface Parts {
   processes: ProcessUse | undefined;
   shutdowns: Shutdowns | undefined;
   readers: LogReaders | undefined;
+  layers: ImageLayers | undefined;
   /** SIGKILL of the kubelet. */
   kill(downMs: number): void;
 }
@@ -56,6 +58,7 @@ export type PartAction =
   | AccountFault
   | CompressionFault
   | ReaderAction
+  | PullCut
   | MapChange
   | ApiReaderAction
   | MemoryFault
@@ -115,6 +118,9 @@ export function performPart(parts: Parts, action: PartAction): Effect {
     case "viewers-named":
     case "map-filled":
       parts.own?.readers?.perform(action);
+      return {};
+    case "pull-cut":
+      parts.layers?.perform(action);
       return {};
     case "compression-killed":
       armCompression(action.calls, () => parts.kill(action.downMs));

@@ -22,6 +22,7 @@ import { CsiPlugin } from "./csi-plugin.js";
 import { DevicePlugin } from "./device-plugin.js";
 import { DiskUse } from "./disk-use.js";
 import { DraPlugin } from "./dra-plugin.js";
+import { ImageLayers } from "./image-layers.js";
 import { KubeletLife } from "./kubelet-life.js";
 import type { Kubelet } from "./kubelet.js";
 import { LogReaders } from "./log-readers.js";
@@ -97,6 +98,8 @@ export class World {
   readonly logs: ContainerLogs | undefined;
   /** Undefined: as `logs`. */
   readonly readers: LogReaders | undefined;
+  /** Undefined: images are pulled at once. */
+  readonly layers: ImageLayers | undefined;
   /** Undefined: all images are public. */
   readonly registries: PrivateRegistries | undefined;
   /** Undefined: no credential provider asks for service accounts. */
@@ -148,6 +151,8 @@ export class World {
       this.configs = new ConfigObjects(this.api, users);
       this.files = new ContainerFiles(this.runtime);
     }
+    if (node.pulls !== undefined)
+      this.layers = new ImageLayers(random.stream("layers"), this.runtime, trace, (fault) => this.act(fault));
     if (node.logs !== undefined) {
       machine.nodePort = new NodePort();
       this.logs = new ContainerLogs(this.runtime, this.facts, node.logs);
@@ -350,6 +355,7 @@ export class World {
     this.dra?.driver.reboot();
     this.disks?.reboot();
     this.logs?.reboot();
+    this.layers?.reboot();
     this.shutdowns?.reboot();
     bootAnew();
   }
@@ -381,6 +387,7 @@ export class World {
   /** All faults end. */
   private calm(): void {
     this.aims.clear();
+    this.layers?.clear();
     disarmCompression();
     this.runtime.failpoints.clear();
     this.cluster.faults.clear();
