@@ -76,8 +76,7 @@ function* ordersFor({ name }: Mutant, { seed = 1, hours, pods, faults }: MutantR
   for (const race of RACES) yield orderOf({ race: race.name });
 }
 
-/** @internal */
-export function orderOf(finder: Finder): RunOrder {
+function orderOf(finder: Finder): RunOrder {
   if ("race" in finder) return { seed: 1, hours: RACE_HOURS, pods: 1, faults: [], race: finder.race };
   const { seed, faults = [], pods = FINDER_PODS } = finder;
   return { seed, hours: FINDER_HOURS, pods, faults: faults === "all" ? FAULT_KINDS : faults };
