@@ -56,9 +56,9 @@ export const OWN_API_MUTANTS: readonly Mutant[] = [
   {
     name: "a watch of one config map misses its changes",
     file: `${OWN_API}/verbs/watch.ts`,
-    text: "if (change.revision > begin) this.#send(change);",
+    text: "if (change.revision > at) this.#send(change);",
     replacement:
-      'if (change.revision > begin && (this.#filter === undefined || this.resource.key !== "configmaps")) this.#send(change);',
+      'if (change.revision > at && (this.#filter === undefined || this.resource.key !== "configmaps")) this.#send(change);',
   },
   {
     name: "a watch goes on from before a start",
