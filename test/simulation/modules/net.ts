@@ -3,6 +3,7 @@
 import { EventEmitter } from "node:events";
 import { Duplex } from "node:stream";
 import { kernel } from "../kernel/kernel.js";
+import { AgentEnd } from "../world/agent-end.js";
 import { network } from "../world/network.js";
 
 export { isIP, isIPv4, isIPv6, BlockList, SocketAddress } from "node:net";
@@ -11,6 +12,7 @@ interface Place {
   host?: string;
   port?: number;
   path?: string;
+  readableHighWaterMark?: number;
 }
 
 function refusal(code: string, where: string): Error {
@@ -19,11 +21,18 @@ function refusal(code: string, where: string): Error {
 
 export class Socket extends Duplex {
   connecting = true;
-  bytesRead = 0;
-  bytesWritten = 0;
   remoteAddress: string | undefined;
   private readonly owner = kernel.current;
   private send: ((bytes: Buffer) => void) | undefined;
+  /** The end of a connection whose two directions have buffers; undefined: of another one. */
+  private carrier: AgentEnd | undefined;
+
+  get bytesRead(): number {
+    return this.carrier?.bytesRead ?? 0;
+  }
+  get bytesWritten(): number {
+    return this.carrier?.bytesWritten ?? 0;
+  }
 
   connect(place: Place | number, host?: string | (() => void)): this {
     const {
@@ -37,6 +46,12 @@ export class Socket extends Duplex {
     const listener = [host].find((one) => typeof one === "function");
     if (listener !== undefined) this.once("connect", listener);
     kernel.after(kernel.world, kernel.random.between(0.05, 2), () => {
+      if (network.hasServer(where)) {
+        const end = network.connect(where);
+        const carrier = end === undefined ? undefined : new AgentEnd(this, end, this.owner);
+        kernel.post(this.owner, () => this.connected(carrier, where));
+        return;
+      }
       const accept = network.listenerAt(where);
       kernel.post(this.owner, () => {
         if (this.destroyed) return;
@@ -57,16 +72,46 @@ export class Socket extends Duplex {
     return this;
   }
   override _read(): void {
-    // Bytes are pushed as they come.
+    // Without a carrier bytes are pushed as they come.
+    this.carrier?.read();
   }
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error) => void): void {
     const pass = (): void => {
       const bytes = Buffer.from(chunk);
+      if (this.carrier !== undefined) {
+        this.carrier.write(bytes, done);
+        return;
+      }
       kernel.after(kernel.world, 0.05, () => this.send?.(bytes));
       done();
     };
     if (this.connecting) this.once("connect", pass);
     else pass();
+  }
+  private connected(carrier: AgentEnd | undefined, where: string): void {
+    if (this.destroyed) {
+      carrier?.close();
+      return;
+    }
+    this.connecting = false;
+    if (carrier === undefined) {
+      this.destroy(refusal("ECONNREFUSED", where));
+      return;
+    }
+    this.carrier = carrier;
+    // As net.Socket.
+    this.allowHalfOpen = false;
+    this._final = (done) => {
+      carrier.finish();
+      done();
+    };
+    this._destroy = (error, done) => {
+      carrier.close();
+      done(error);
+    };
+    this.emit("connect");
+    this.emit("ready");
+    carrier.read();
   }
   setNoDelay(): this {
     return this;
@@ -94,7 +139,9 @@ export class Socket extends Duplex {
 
 /** A text is the path of a socket. */
 export function connect(place: Place | number | string, host?: string | (() => void)): Socket {
-  return new Socket().connect(typeof place === "string" ? { path: place } : place, host);
+  const { readableHighWaterMark } = typeof place === "object" ? place : {};
+  const socket = readableHighWaterMark === undefined ? new Socket() : new Socket({ readableHighWaterMark });
+  return socket.connect(typeof place === "string" ? { path: place } : place, host);
 }
 export const createConnection = connect;
 
