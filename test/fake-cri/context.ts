@@ -67,6 +67,8 @@ export interface FakeSettings {
   runtimeHandlers: RuntimeHandler[];
   /** Behaviour of a command run by ExecSync; by default it succeeds at once without output. */
   exec: (containerId: string, command: readonly string[]) => ExecResult;
+  /** Makes the address of a stream; absent: one at which nothing listens. @throws Fault */
+  stream?: (kind: "exec" | "attach" | "portForward", request: object) => string;
   /** Says why a container cannot start, e.g. "exec: /nope: no such file or directory"; by default all can. */
   startFails: (config: ContainerConfig) => string | undefined;
   /** The status of a container names the digests of its mounted images; no containerd up to 2.1 does. */

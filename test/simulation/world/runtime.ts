@@ -77,6 +77,8 @@ export class SimulatedRuntime {
   readonly watchers = new Set<CallWatcher>();
   /** Sees each unary call's outcome: the name of its code, and what the error says. */
   readonly onEnd = new Set<(verb: string, code: string, request: unknown, details: string) => void>();
+  /** Hears of each beginning of a restart, and of a power loss. */
+  readonly onDown = new Set<() => void>();
   /** Hears of each end of a restart. */
   readonly onUp = new Set<() => void>();
   readonly failpoints: Dispatcher["failpoints"];
@@ -110,6 +112,7 @@ export class SimulatedRuntime {
   restart(ms: number): void {
     this.isUp = false;
     for (const call of [...this.underWay]) call.lose();
+    for (const listener of this.onDown) listener();
     kernel.after(kernel.world, ms, () => {
       this.isUp = true;
       for (const listener of this.onUp) listener();
@@ -119,6 +122,7 @@ export class SimulatedRuntime {
   /** The machine starts anew: nothing runs, everything is still recorded. */
   reboot(): void {
     for (const call of [...this.underWay]) call.lose();
+    for (const listener of this.onDown) listener();
     for (const sandbox of this.state.sandboxes.values()) this.state.endSandbox(sandbox);
   }
 
