@@ -15,6 +15,7 @@ export const NO_FAULTS: ReadonlySet<Action["do"]> = new Set([
   "compression-killed",
   "log-read",
   "node-asked",
+  "stream-opened",
   "claim-grows",
   "config-changes",
   "config-removed",

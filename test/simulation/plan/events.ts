@@ -28,6 +28,7 @@ import { OwnReaders } from "./own-readers.js";
 import { OwnRefusals } from "./own-refusals.js";
 import { OwnResourceClaims } from "./own-resource-claims.js";
 import { OwnShutdowns } from "./own-shutdowns.js";
+import { OwnStreams } from "./own-streams.js";
 import { OwnUse } from "./own-use.js";
 import { podShape, type PodShape } from "./pod-shapes.js";
 
@@ -170,6 +171,7 @@ export function planOf(
   const logs = node.logs === undefined ? undefined : new OwnLogs(random.stream("own logs"));
   const pulls = node.pulls === undefined ? undefined : new OwnPulls(random.stream("own pulls"));
   const readers = node.logs === undefined ? undefined : new OwnReaders(random.stream("readers of logs"));
+  const streams = node.streams === undefined ? undefined : new OwnStreams(random.stream("clients of streams"));
   const newPods = random.stream("pods after shutdowns");
   const alone = node.hasOwnApi === true ? new OwnApiPlan(random.stream("users of the own API")) : undefined;
   const followers = node.hasApiReaders === true ? new OwnApiReaders(random.stream("readers of objects")) : undefined;
@@ -254,10 +256,11 @@ export function planOf(
       }
     }
     for (const aim of aims) add(begin + FIRST_MS + aiming.below(BUSY_MS - FIRST_MS), aimedAt(aiming, aim));
-    for (const one of [health, growth, refusals, later, configs, full, inodes, alone, readers, followers])
+    for (const one of [health, growth, refusals, later, configs, full, inodes, alone, readers, followers, streams])
       for (const [at, action] of one?.events(begin, until, begin + ROUND_MS) ?? []) add(at, action);
     for (const [at, action] of (faults.size > 0 && pulls?.events(begin, until)) || []) add(at, action);
     for (const [at, action] of (faults.size > 0 && logs?.events(begin, until)) || []) add(at, action);
+    for (const [at, action] of (faults.size > 0 && streams?.faults(begin, until)) || []) add(at, action);
     for (const [at, action] of shutdowns?.events(begin, until, faults.size > 0) ?? []) shutDown(at, action);
     add(until, { do: "calm" });
     if (shortages.length > 0) add(until + QUIET_MS, quiet.pick(shortages).quiet());

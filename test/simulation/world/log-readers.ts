@@ -25,7 +25,7 @@ export type ReaderAction =
 
 export type Client = "reader" | "nosy" | "unknown" | "none";
 
-const TOKENS: Readonly<Record<Client, string | undefined>> = {
+export const TOKENS: Readonly<Record<Client, string | undefined>> = {
   reader: READER_TOKEN,
   nosy: NOSY_TOKEN,
   unknown: "token-of-no-client",

@@ -6,6 +6,7 @@ import type { DiskLayout } from "./disk-use.js";
 import { withPulls, type PullLimit } from "./image-layers.js";
 import { withLogs, type LogLimits } from "./log-limits.js";
 import { shutdownPeriods, someShutdown, type ShutdownGroup, type ShutdownSettings } from "./shutdown-settings.js";
+import { withSomeStreams } from "./stream-settings.js";
 
 /** configMapAndSecretChangeDetectionStrategy. */
 export type ConfigStrategy = "Watch" | "Cache" | "Get";
@@ -82,6 +83,8 @@ export interface NodeShape {
   logs?: LogLimits;
   /** Images are pulled layer by layer, and pulls are cut; how many run at once. */
   pulls?: PullLimit;
+  /** Clients exec, attach and forward ports through port 10250: streamingConnectionIdleTimeout, s. */
+  streams?: number;
   /** Fields of KubeletConfiguration. */
   fields: Readonly<Record<string, unknown>>;
 }
@@ -170,7 +173,8 @@ const OPTIONS: readonly Readonly<Record<string, string>>[] = [
 
 export function nodeShape(random: Random): NodeShape {
   const shape = withLogs(shapeWithoutLogs(random), random.stream("container logs"));
-  return withPulls(shape, random.stream("pulls of images"));
+  const pulling = withPulls(shape, random.stream("pulls of images"));
+  return withSomeStreams(pulling, random.stream("streams of containers"));
 }
 
 function shapeWithoutLogs(random: Random): NodeShape {

@@ -19,6 +19,8 @@ import type { ProcessFault, ProcessUse } from "./process-use.js";
 import type { PrivateRegistries, RegistryFault } from "./registry.js";
 import type { AccountFault, ServiceAccounts } from "./service-accounts.js";
 import type { ShutdownFault, Shutdowns } from "./shutdowns.js";
+import type { StreamClients } from "./stream-clients.js";
+import type { StreamAction } from "./stream-session.js";
 
 interface Parts {
   plugin: DevicePlugin | undefined;
@@ -35,6 +37,7 @@ interface Parts {
   shutdowns: Shutdowns | undefined;
   readers: LogReaders | undefined;
   layers: ImageLayers | undefined;
+  streams: StreamClients | undefined;
   /** SIGKILL of the kubelet. */
   kill(downMs: number): void;
 }
@@ -59,6 +62,7 @@ export type PartAction =
   | CompressionFault
   | ReaderAction
   | PullCut
+  | StreamAction
   | MapChange
   | ApiReaderAction
   | MemoryFault
@@ -128,6 +132,9 @@ export function performPart(parts: Parts, action: PartAction): Effect {
     case "log-read":
     case "node-asked":
       parts.readers?.perform(action);
+      return {};
+    case "stream-opened":
+      parts.streams?.perform(action);
       return {};
     case "memory-short":
       parts.memory?.perform(action);

@@ -49,6 +49,7 @@ import { SimulatedRuntime } from "./runtime.js";
 import { accountProvider, ServiceAccounts } from "./service-accounts.js";
 import { Shutdowns } from "./shutdowns.js";
 import { Signals } from "./signals.js";
+import { StreamClients } from "./stream-clients.js";
 
 export interface LogLine {
   level: number;
@@ -100,6 +101,8 @@ export class World {
   readonly readers: LogReaders | undefined;
   /** Undefined: images are pulled at once. */
   readonly layers: ImageLayers | undefined;
+  /** Undefined: no client execs, attaches or forwards ports. */
+  readonly streams: StreamClients | undefined;
   /** Undefined: all images are public. */
   readonly registries: PrivateRegistries | undefined;
   /** Undefined: no credential provider asks for service accounts. */
@@ -153,8 +156,9 @@ export class World {
     }
     if (node.pulls !== undefined)
       this.layers = new ImageLayers(random.stream("layers"), this.runtime, trace, (fault) => this.act(fault));
+    if (node.logs !== undefined || node.streams !== undefined) machine.nodePort = new NodePort();
+    if (node.streams !== undefined) this.streams = new StreamClients(this.runtime, trace, random.stream("streams"));
     if (node.logs !== undefined) {
-      machine.nodePort = new NodePort();
       this.logs = new ContainerLogs(this.runtime, this.facts, node.logs);
       this.readers = new LogReaders(this.logs, trace, random.stream("readers"));
     }
