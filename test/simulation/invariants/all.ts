@@ -11,6 +11,7 @@ import { csiVolumesInOrder } from "./csi-volumes-in-order.js";
 import { devicesAreGivenOnce } from "./devices-are-given-once.js";
 import { disksAreReclaimedFirst } from "./disks-are-reclaimed-first.js";
 import { evictionsHaveReasons } from "./evictions-have-reasons.js";
+import { exitStatusIsToldOnce } from "./exit-status-is-told-once.js";
 import { exitsAreCounted } from "./exits-are-counted.js";
 import { failedStopsWait } from "./failed-stops-wait.js";
 import { filesFollowObjects } from "./files-follow-objects.js";
@@ -22,6 +23,7 @@ import { handlesReturn } from "./handles-return.js";
 import { healthIsShown } from "./health-is-shown.js";
 import { healthyRunsOn } from "./healthy-runs-on.js";
 import { hostPortsAreGivenOnce } from "./host-ports-are-given-once.js";
+import { idleStreamsEnd } from "./idle-streams-end.js";
 import { imagesComeByOwnAccounts } from "./images-come-by-own-accounts.js";
 import { imagesInUseStay } from "./images-in-use-stay.js";
 import type { Invariant } from "./invariant.js";
@@ -57,6 +59,10 @@ import { shutdownsWait } from "./shutdowns-wait.js";
 import { softThresholdsWait } from "./soft-thresholds-wait.js";
 import { statusGoesForward } from "./status-goes-forward.js";
 import { storageLimitsHold } from "./storage-limits-hold.js";
+import { streamsAreWhole } from "./streams-are-whole.js";
+import { streamsEnd } from "./streams-end.js";
+import { streamsLeaveNothing } from "./streams-leave-nothing.js";
+import { streamsNeedRights } from "./streams-need-rights.js";
 import { terminatedStays } from "./terminated-stays.js";
 import { unhealthyRestarts } from "./unhealthy-restarts.js";
 import { userIdsAreGivenOnce } from "./user-ids-are-given-once.js";
@@ -127,5 +133,11 @@ export const INVARIANTS: readonly Invariant[] = [
   readersGetLines,
   followersKeepUp,
   nodePortAgrees,
+  streamsNeedRights,
+  streamsAreWhole,
+  exitStatusIsToldOnce,
+  streamsEnd,
+  idleStreamsEnd,
+  streamsLeaveNothing,
   handlesReturn,
 ];

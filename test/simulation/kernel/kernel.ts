@@ -122,6 +122,11 @@ class Kernel {
     return this.timers.count(({ owner, fn }) => fn !== undefined && owner !== this.world && owner.isAlive);
   }
 
+  /** Those of owners with such a name. */
+  timersOf(name: RegExp): number {
+    return this.timers.count(({ owner, fn }) => fn !== undefined && owner.isAlive && name.test(owner.name));
+  }
+
   /** No callback of `owner` runs for `ms`: as a thread without processor time. What becomes ready waits. */
   stall(owner: Owner, ms: number): void {
     if (!owner.isAlive || this.stalled.has(owner)) return;
