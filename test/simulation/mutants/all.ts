@@ -9,6 +9,7 @@ import { OWN_API_MUTANTS } from "./own-api.js";
 import { POD_MUTANTS } from "./pods.js";
 import { RESOURCE_MUTANTS } from "./resources.js";
 import { SHUTDOWN_MUTANTS } from "./shutdowns.js";
+import { STREAM_MUTANTS } from "./streams.js";
 import { VOLUME_MUTANTS } from "./volumes.js";
 
 export const MUTANTS: readonly Mutant[] = [
@@ -20,4 +21,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...SHUTDOWN_MUTANTS,
   ...OWN_API_MUTANTS,
   ...LOG_MUTANTS,
+  ...STREAM_MUTANTS,
 ];

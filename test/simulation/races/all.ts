@@ -47,6 +47,7 @@ import {
 } from "./shutdowns.js";
 import { staticPodAddedAgain } from "./static-pod-added-again.js";
 import { aboveTheirLimits } from "./storage-limits.js";
+import { STREAM_RACES } from "./streams.js";
 
 export const RACES: readonly Race[] = [
   staticPodAddedAgain,
@@ -113,4 +114,5 @@ export const RACES: readonly Race[] = [
   ownApiShutsDown,
   powerLossInOwnShutdown,
   ...LOG_RACES,
+  ...STREAM_RACES,
 ];
