@@ -1,5 +1,5 @@
-// A stream on which nothing moves ends after streamingConnectionIdleTimeout, at the latest after half of it more: the
-// kubelet looks four times in that time. No other stream is cut.
+// A stream on which nothing moves ends after streamingConnectionIdleTimeout, at the latest after a quarter of it more:
+// the kubelet looks four times in that time. No other stream is cut.
 
 import { kernel } from "../kernel/kernel.js";
 import type { StreamSession } from "../world/stream-session.js";
@@ -31,7 +31,7 @@ export const idleStreamsEnd: Invariant = {
       for (const session of streams.open) {
         const quietMs = quietOf(session);
         if (quietMs === undefined || !isCalm(world, Math.max(CALM_MS, quietMs))) continue;
-        if (quietMs > 1.5 * idleMs + SLACK_MS)
+        if (quietMs > 1.25 * idleMs + SLACK_MS)
           broken(`stream ${session.number} (${session.kind}) goes on ${quietMs} ms after its last bytes`, session.pod);
       }
       kernel.after(kernel.world, EVERY_MS, look);

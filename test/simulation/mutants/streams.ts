@@ -50,14 +50,14 @@ export const STREAM_MUTANTS: readonly Mutant[] = [
   {
     name: "idle streams stay",
     file: `${STREAMS}/tunnel.ts`,
-    text: "clock.monotonic() - movedAt >= idleTimeoutMs",
-    replacement: "clock.monotonic() - movedAt >= 9 * idleTimeoutMs",
+    text: "quietLooks >= IDLE_LOOKS",
+    replacement: "quietLooks >= 9 * IDLE_LOOKS",
   },
   {
     name: "a stream is idle by its age",
     file: `${STREAMS}/tunnel.ts`,
-    text: "if (now !== moved) {",
-    replacement: "if (now < moved) {",
+    text: "quietLooks = now === moved ? quietLooks + 1 : 0;",
+    replacement: "quietLooks = now >= moved ? quietLooks + 1 : 0;",
   },
   {
     name: "the timer of an ended stream stays",

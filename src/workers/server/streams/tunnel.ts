@@ -19,6 +19,8 @@ import { askRuntime } from "./runtime-answer.js";
 
 /** A client that has ended, or has received everything, has this time to close. */
 const LINGER_MS = 30_000;
+/** Looks in the time after which a stream is idle. */
+const IDLE_LOOKS = 4;
 /** Validity of an address of the streaming server, seconds. */
 export const RETRY_AFTER = "60";
 
@@ -114,19 +116,19 @@ export class Tunnels {
     runtime.on("error", () => undefined);
   }
 
-  /** Ends an idle stream; checks four times in that time. */
+  /**
+   * Ends a stream that is idle for so many looks. Looks are counted, and not the time: timers come a little early or
+   * late, and a thread that stood still looks before it reads what has come meanwhile.
+   */
   private watchIdle({ client, runtime }: Connections): Timer {
     const { clock, idleTimeoutMs } = this.options;
     let moved = runtime.bytesRead + runtime.bytesWritten;
-    let movedAt = clock.monotonic();
-    return clock.every(Math.max(1, idleTimeoutMs / 4), () => {
+    let quietLooks = 0;
+    return clock.every(Math.max(1, idleTimeoutMs / IDLE_LOOKS), () => {
       const now = runtime.bytesRead + runtime.bytesWritten;
-      if (now !== moved) {
-        moved = now;
-        movedAt = clock.monotonic();
-      } else if (clock.monotonic() - movedAt >= idleTimeoutMs) {
-        client.destroy();
-      }
+      quietLooks = now === moved ? quietLooks + 1 : 0;
+      moved = now;
+      if (quietLooks >= IDLE_LOOKS) client.destroy();
     });
   }
 }

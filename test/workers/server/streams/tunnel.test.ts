@@ -47,6 +47,8 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await nextTurn();
 }
 
+const IDLE_MS = 10 * LINGER_MS;
+
 interface Joined {
   client: SlowClient;
   runtime: Socket;
@@ -65,7 +67,7 @@ async function joined(t: TestContext): Promise<Joined> {
   await once(server, "listening");
   t.after(() => server.close());
   const clock = new SteppedClock();
-  const tunnels = new Tunnels({ limit: 1, idleTimeoutMs: 10 * LINGER_MS, clock });
+  const tunnels = new Tunnels({ limit: 1, idleTimeoutMs: IDLE_MS, clock });
   const client = new SlowClient();
   const request = new IncomingMessage(new Socket());
   request.rawHeaders = ["Connection", "Upgrade", "Upgrade", "x"];
@@ -125,6 +127,24 @@ test("the runtime's last bytes reach a slow client although the runtime resets t
   await untilFinished(client);
   equal(client.body, "first last words");
   client.destroy();
+  await nextTurn();
+  equal(tunnels.size, 0);
+});
+
+test("a stream ends when nothing has moved for its idle time, and not before", async (t) => {
+  const { client, runtime, tunnels, clock } = await joined(t);
+  client.release();
+  clock.step(IDLE_MS - 1);
+  equal(client.destroyed, false, "nothing has moved from the beginning");
+  runtime.write("words");
+  while (client.body === "") {
+    client.release();
+    await nextTurn();
+  }
+  clock.step(IDLE_MS - 1);
+  equal(client.destroyed, false, "less than the idle time after the words");
+  clock.step(IDLE_MS / 4);
+  equal(client.destroyed, true, "a quarter of the idle time later");
   await nextTurn();
   equal(tunnels.size, 0);
 });
