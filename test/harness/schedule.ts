@@ -15,7 +15,8 @@ const ALONE: readonly { part: string; reason: string }[] = [
 ];
 /** Files that take minutes begin first: otherwise a lane ends long after the others, and processors are idle. */
 const LONGEST: readonly string[] = [
-  ...["vm/node", "vm/quick-start-12", "vm/quick-start-13", "vm/release", "simulation/simulation"],
+  ...["vm/node", "vm/quick-start-12", "vm/quick-start-13", "vm/release", "simulation/races"],
+  "simulation/simulation",
   ...["faults/churn", "cluster/own-api", "integration/why-cases", "integration/status-page-layout"],
   ...["cluster/dynamic-config", "faults/dynamic-config", "faults/threads", "integration/pod-security"],
   ...["faults/dynamic-resources", "integration/nodelet-apply", "integration/status-page", "faults/cluster-credentials"],
