@@ -4,7 +4,7 @@ import { ContainerState } from "../../../src/shared/kubernetes/cri/gen/runtime.v
 import type { FakeWorld, UnaryVerbs } from "../context.js";
 import { Fault } from "../fault.js";
 
-export function execVerbs({ state, settings }: FakeWorld): UnaryVerbs<"execSync" | "exec" | "attach" | "portForward"> {
+export function execVerbs({ state, settings }: FakeWorld): UnaryVerbs<"execSync" | "exec" | "attach"> {
   const requireRunning = (id: string): void => {
     const { status } = state.container(id);
     if (status.state !== ContainerState.CONTAINER_RUNNING) {
@@ -31,11 +31,6 @@ export function execVerbs({ state, settings }: FakeWorld): UnaryVerbs<"execSync"
       const { containerId } = request;
       requireRunning(containerId);
       return { url: settings.stream?.("attach", request) ?? `http://127.0.0.1:1/attach/${containerId.slice(0, 8)}` };
-    },
-    portForward: (request) => {
-      const url = settings.stream?.("portForward", request);
-      if (url === undefined) throw new Fault("UNIMPLEMENTED", "unknown method PortForward for service runtime.v1");
-      return { url };
     },
   };
 }

@@ -41,9 +41,11 @@ export function sandboxVerbs({ state, settings }: FakeWorld): UnaryVerbs<Sandbox
       timestamp: 0n,
     }),
     listPodSandbox: ({ filter }) => ({ items: listSandboxes(state, filter) }),
-    portForward: ({ podSandboxId }) => {
+    portForward: (request) => {
+      const { podSandboxId } = request;
       state.sandbox(podSandboxId);
-      return { url: `http://127.0.0.1:1/portforward/${podSandboxId.slice(0, 8)}` };
+      const url = settings.stream?.("portForward", request);
+      return { url: url ?? `http://127.0.0.1:1/portforward/${podSandboxId.slice(0, 8)}` };
     },
     updatePodSandboxResources: ({ podSandboxId }) => {
       state.sandbox(podSandboxId);
