@@ -1,6 +1,8 @@
 // The status in the API never goes back: restart counts grow, and a container that has terminated does not run again.
 // One that waits for its restart is not shown as terminated before.
 
+import { isFinalPhase } from "../../../src/main/model/phase.js";
+import type { PodPhase } from "../../../src/shared/kubernetes/api/pod-status.js";
 import { plainName } from "../world/pod-facts.js";
 import type { Invariant } from "./invariant.js";
 
@@ -30,6 +32,9 @@ export const statusGoesForward: Invariant = {
         string,
         ContainerStatus[] | undefined
       >;
+      const { phase } = (object.status ?? {}) as { phase?: PodPhase };
+      const hasDeadline = facts.pods.get(plainName(name))?.shape.hasDeadline === true;
+      const ends = hasDeadline || (phase !== undefined && isFinalPhase(phase));
       for (const status of [...initContainerStatuses, ...containerStatuses]) {
         const key = `${uid}/${status.name}`;
         const known = seen.get(key) ?? { restarts: 0, terminated: new Set<string>(), waitsAfter: undefined };
@@ -48,7 +53,13 @@ export const statusGoesForward: Invariant = {
         // The next kubelet knows of no back-off. A pod that ends waits for nothing.
         const { waitsAfter } = known;
         const isSame = waitsAfter !== undefined && waitsAfter.since === facts.startedAt;
-        if (isSame && ended === waitsAfter.run && pod?.deletedAt === undefined && pod?.disturbedAt === undefined)
+        if (
+          isSame &&
+          ended === waitsAfter.run &&
+          !ends &&
+          pod?.deletedAt === undefined &&
+          pod?.disturbedAt === undefined
+        )
           broken(`${status.name} waited for its restart, and is shown as terminated again`, name);
         const run =
           state?.waiting?.reason === "CrashLoopBackOff" ? status.lastState?.terminated?.containerID : undefined;
