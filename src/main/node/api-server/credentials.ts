@@ -3,7 +3,6 @@
 // certificates are made by the tasks pool.
 // Invariant: keys and kubeconfigs are for root only, from the moment they exist.
 
-import { X509Certificate } from "node:crypto";
 import { access, readdir, rm } from "node:fs/promises";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
@@ -82,7 +81,7 @@ export async function makeCredentials(deps: CredentialsDeps): Promise<void> {
 export async function updateReaders(deps: CredentialsDeps, names: readonly string[]): Promise<void> {
   const { files, log } = deps;
   const wanted = usable(names, deps);
-  for (const path of await readersKubeconfigs(files, wanted)) await rm(path, { force: true });
+  for (const path of await readersKubeconfigs(deps, wanted)) await rm(path, { force: true });
   const missing: string[] = [];
   for (const name of wanted) if (!(await isThere(readerFile(files, name)))) missing.push(name);
   if (missing.length === 0) return;
@@ -155,30 +154,27 @@ function readerFile({ directory }: ApiServerFiles, name: string): string {
   return join(directory, `${name}${SUFFIX}`);
 }
 
-/** Kubeconfigs that were made for readers other than these. */
-async function readersKubeconfigs({ directory }: ApiServerFiles, but: readonly string[]): Promise<string[]> {
-  const found: string[] = [];
-  for (const entry of await readdir(directory, { withFileTypes: true })) {
-    const name = entry.name.endsWith(SUFFIX) ? entry.name.slice(0, -SUFFIX.length) : "";
-    if (!entry.isFile() || !isReaderName(name) || but.includes(name)) continue;
-    const path = join(directory, entry.name);
-    if (isOfReader(name, (await readTextIfThere(path)) ?? "")) found.push(path);
-  }
-  return found;
-}
-
-/** Another file of that folder, such as a copy of an administrator's kubeconfig, is none. */
-function isOfReader(name: string, text: string): boolean {
-  try {
-    const { subject } = new X509Certificate(clientCertificateOf(text));
-    return sameSubject(subject, [`O=${READERS_GROUP}`, `CN=${name}`]);
-  } catch {
-    return false;
-  }
-}
-
-function sameSubject(subject: string, parts: readonly string[]): boolean {
-  return subject.split("\n").sort().join("\n") === [...parts].sort().join("\n");
+/**
+ * Kubeconfigs that were made for readers other than these. Another file of that folder, such as a copy of an
+ * administrator's kubeconfig, is none.
+ */
+async function readersKubeconfigs({ files, withTasks }: CredentialsDeps, but: readonly string[]): Promise<string[]> {
+  const { directory } = files;
+  const names = (await readdir(directory, { withFileTypes: true })).flatMap((entry) => {
+    const name = entry.isFile() && entry.name.endsWith(SUFFIX) ? entry.name.slice(0, -SUFFIX.length) : "";
+    return isReaderName(name) && !but.includes(name) ? [name] : [];
+  });
+  if (names.length === 0) return [];
+  return await withTasks(async (tasks) => {
+    const found: string[] = [];
+    for (const name of names) {
+      const path = readerFile(files, name);
+      const certificate = clientCertificateOf((await readTextIfThere(path)) ?? "");
+      const { commonName, organizations } = (await tasks.describe(certificate ?? "")) ?? {};
+      if (commonName === name && organizations?.join() === READERS_GROUP) found.push(path);
+    }
+    return found;
+  });
 }
 
 function usable(names: readonly string[], { files, log }: CredentialsDeps): string[] {

@@ -29,8 +29,12 @@ export function kubeconfigText(
   return `${JSON.stringify(config, undefined, 2)}\n`;
 }
 
-/** PEM of the only client of a kubeconfig that {@link kubeconfigText} has made. @throws Error for another text */
-export function clientCertificateOf(text: string): string {
-  const { users } = JSON.parse(text) as { users: [{ user: Record<"client-certificate-data", string> }] };
-  return Buffer.from(users[0].user["client-certificate-data"], "base64").toString();
+/** PEM of the only client of a kubeconfig that {@link kubeconfigText} has made; undefined: another text. */
+export function clientCertificateOf(text: string): string | undefined {
+  try {
+    const { users } = JSON.parse(text) as { users: [{ user: Record<"client-certificate-data", string> }] };
+    return Buffer.from(users[0].user["client-certificate-data"], "base64").toString();
+  } catch {
+    return undefined;
+  }
 }
