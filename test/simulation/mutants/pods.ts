@@ -28,7 +28,7 @@ export const POD_MUTANTS: readonly Mutant[] = [
   {
     name: "a container whose back-off is over is shown as terminated",
     file: "src/main/pods/sync/sync-pass.ts",
-    text: "plan.waiting.set(step.container.name, wait);",
+    text: "plan.waiting.set(name, wait);",
     replacement: "void wait;",
   },
   {

@@ -109,8 +109,10 @@ export class SyncPass {
     const { waits } = this;
     if (waits !== undefined && plan.restartingAll === undefined) {
       for (const step of plan.steps) {
-        const wait = step.kind === "start-container" ? waits.get(step.container.name) : undefined;
-        if (step.kind === "start-container" && wait !== undefined) plan.waiting.set(step.container.name, wait);
+        if (step.kind !== "start-container") continue;
+        const { name } = step.container;
+        const wait = waits.get(name);
+        if (wait !== undefined) plan.waiting.set(name, wait);
       }
     }
     this.waits = plan.waiting.size === 0 ? undefined : plan.waiting;
