@@ -1,7 +1,7 @@
 // `npm run simulate -- --mutants`: puts each fault into the agent, and shows how soon the simulation finds it.
 
 import { MUTANTS } from "../mutants/all.js";
-import { finderOf, type Finder } from "../mutants/finders.js";
+import { FINDERS, type Finder } from "../mutants/finders.js";
 import { FAULT_KINDS, type FaultKind } from "../plan/events.js";
 import { RACES } from "../races/all.js";
 import { RACE_HOURS } from "../races/race.js";
@@ -68,7 +68,7 @@ async function tryMutant(mutant: Mutant, options: MutantRuns): Promise<{ by?: st
 
 /** Runs that may find it: the one that has found it before, then seeds, then each race. */
 function* ordersFor({ name }: Mutant, { seed = 1, hours, pods, faults }: MutantRuns): Generator<RunOrder> {
-  const finder = finderOf(name);
+  const finder = FINDERS.get(name);
   if (finder !== undefined) yield orderOf(finder);
   const rounds = [...MUTANT_FAULTS, faults];
   for (let index = 0; index < MUTANT_SEEDS; index++)

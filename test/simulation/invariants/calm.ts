@@ -8,3 +8,11 @@ export function isCalm({ facts }: World, ms: number): boolean {
   const { startedAt = Infinity, lastFaultAt } = facts;
   return kernel.monotonic - lastFaultAt > ms && kernel.monotonic - startedAt > ms;
 }
+
+/** A shutdown in order and the boot after it may take so long. */
+const SHUTDOWN_MS = 300_000;
+
+/** As isCalm, and no shutdown in order was under way either. */
+export function isUndisturbed(world: World, ms: number): boolean {
+  return isCalm(world, ms) && kernel.monotonic - world.facts.lastShutdownAt > SHUTDOWN_MS;
+}

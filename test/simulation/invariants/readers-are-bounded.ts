@@ -4,8 +4,7 @@ import { resourceNamed } from "../../../src/workers/apiserver/objects/resources.
 import { kernel } from "../kernel/kernel.js";
 import { Chronicle } from "../world/own-api-chronicle.js";
 import type { ApiReader } from "../world/own-api-reader.js";
-import type { World } from "../world/world.js";
-import { isCalm } from "./calm.js";
+import { isUndisturbed } from "./calm.js";
 import type { Invariant } from "./invariant.js";
 import { textOf } from "./readers-see-changes.js";
 
@@ -14,8 +13,6 @@ const BEHIND_BYTES = 4 * 1024 * 1024;
 const ALL_BEHIND_BYTES = 32 * 1024 * 1024;
 /** A fault may last so long. */
 const FAULT_MS = 45_000;
-/** An orderly shutdown and the boot after it. */
-const SHUTDOWN_MS = 300_000;
 /** A reader that takes no time has a change after this. */
 const SOON_MS = 2000;
 
@@ -42,7 +39,7 @@ export const readersAreBounded: Invariant = {
           if (reader.follow.resource !== name || !isPrompt(reader)) continue;
           const { watchingSince } = reader;
           kernel.after(kernel.world, SOON_MS, () => {
-            if (reader.hasLeft || reader.watchingSince !== watchingSince || !isQuiet(world)) return;
+            if (reader.hasLeft || reader.watchingSince !== watchingSince || !isUndisturbed(world, FAULT_MS)) return;
             const { version: has = 0 } = reader;
             const next = chronicle.next(reader.follow.selection, has);
             if (next !== undefined && next.version <= version)
@@ -54,7 +51,7 @@ export const readersAreBounded: Invariant = {
     readers.listeners.add({
       answered(reader, verb, status) {
         const mayRead = reader.follow.as === "admin" || readers.named().includes(reader.follow.as);
-        if (!mayRead || reader.follow.paceMs !== undefined || !isQuiet(world)) return;
+        if (!mayRead || reader.follow.paceMs !== undefined || !isUndisturbed(world, FAULT_MS)) return;
         if (status === 0) broken(`a ${verb} of ${textOf(reader)} by ${reader.follow.as} was cut`);
         if (status === 429 || status >= 500) broken(`a ${verb} of ${textOf(reader)} has ${status}`);
       },
@@ -65,8 +62,4 @@ export const readersAreBounded: Invariant = {
 
 function isPrompt({ follow, watchingSince, version }: ApiReader): boolean {
   return follow.paceMs === undefined && watchingSince !== undefined && version !== undefined;
-}
-
-function isQuiet(world: World): boolean {
-  return isCalm(world, FAULT_MS) && kernel.monotonic - world.facts.lastShutdownAt > SHUTDOWN_MS;
 }

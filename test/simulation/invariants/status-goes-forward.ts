@@ -32,15 +32,15 @@ export const statusGoesForward: Invariant = {
         string,
         ContainerStatus[] | undefined
       >;
-      const { phase } = (object.status ?? {}) as { phase?: PodPhase };
-      const hasDeadline = facts.pods.get(plainName(name))?.shape.hasDeadline === true;
-      const ends = hasDeadline || (phase !== undefined && isFinalPhase(phase));
+      const { phase = "Pending" } = (object.status ?? {}) as { phase?: PodPhase };
+      const pod = facts.pods.get(plainName(name));
+      const isEnding =
+        pod?.shape.hasDeadline === true || pod?.deletedAt !== undefined || pod?.disturbedAt !== undefined;
       for (const status of [...initContainerStatuses, ...containerStatuses]) {
         const key = `${uid}/${status.name}`;
         const known = seen.get(key) ?? { restarts: 0, terminated: new Set<string>(), waitsAfter: undefined };
         seen.set(key, known);
         const { restartCount = 0, containerID = "", state } = status;
-        const pod = facts.pods.get(plainName(name));
         if (restartCount < known.restarts && (pod === undefined || !facts.mayCountAnew(pod))) {
           broken(`the restart count of ${status.name} went from ${known.restarts} back to ${restartCount}`, name);
         }
@@ -52,14 +52,8 @@ export const statusGoesForward: Invariant = {
         }
         // The next kubelet knows of no back-off. A pod that ends waits for nothing.
         const { waitsAfter } = known;
-        const isSame = waitsAfter !== undefined && waitsAfter.since === facts.startedAt;
-        if (
-          isSame &&
-          ended === waitsAfter.run &&
-          !ends &&
-          pod?.deletedAt === undefined &&
-          pod?.disturbedAt === undefined
-        )
+        const isAgain = waitsAfter?.since === facts.startedAt && ended !== undefined && ended === waitsAfter?.run;
+        if (isAgain && !isEnding && !isFinalPhase(phase))
           broken(`${status.name} waited for its restart, and is shown as terminated again`, name);
         const run =
           state?.waiting?.reason === "CrashLoopBackOff" ? status.lastState?.terminated?.containerID : undefined;

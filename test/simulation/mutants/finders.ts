@@ -5,10 +5,6 @@ import type { FaultKind } from "../plan/events.js";
 
 export type Finder = { race: string } | { seed: number; faults?: readonly FaultKind[] | "all"; pods?: number };
 
-export function finderOf(mutant: string): Finder | undefined {
-  return FINDERS.get(mutant);
-}
-
 export const FINDERS: ReadonlyMap<string, Finder> = new Map<string, Finder>([
   ["grace period is half as long", { seed: 1 }],
   ["grace period is given twice", { seed: 1 }],

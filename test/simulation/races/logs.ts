@@ -20,8 +20,8 @@ const node = withLogLimits(PLAIN_NODE, { size: 4096, files: 5, intervalSeconds: 
 const STEADY: LogScript = { everyMs: 400, lines: 2, length: 60, longEvery: 0, writes: Infinity, silentMs: 0 };
 const BURSTS: LogScript = { everyMs: 200, lines: 5, length: 120, longEvery: 0, writes: 20, silentMs: 25_000 };
 
-function writer(name: string, log: LogScript = STEADY, script: Partial<Script> = {}): PodShape {
-  return { ...podOf({ name, script }), logs: { main: log } };
+function writer(name: string, log: LogScript = STEADY, script: Partial<Script> = {}, spec: object = {}): PodShape {
+  return { ...podOf({ name, script, spec: { ...spec } }), logs: { main: log } };
 }
 
 /** Steady moments at which the runtime opened the pod's log anew. */
@@ -174,8 +174,8 @@ const compressedWhileRemoved: Race = {
   events: Array.from({ length: 10 }, (_, index) => {
     const log = { ...BURSTS, everyMs: 1000, lines: 40, writes: 1, silentMs: 750 + index * 7 };
     const script = { runsMs: 180_000, exitCode: 0 };
-    const pod = podOf({ name: `writer-${index}`, script, spec: { restartPolicy: "Never" } });
-    return [20 * SECOND, { do: "create", shape: { ...pod, logs: { main: log } } }] as const;
+    const shape = writer(`writer-${index}`, log, script, { restartPolicy: "Never" });
+    return [20 * SECOND, { do: "create", shape }] as const;
   }),
   watch: () => undefined,
 };
