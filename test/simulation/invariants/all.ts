@@ -11,7 +11,7 @@ import { csiVolumesInOrder } from "./csi-volumes-in-order.js";
 import { devicesAreGivenOnce } from "./devices-are-given-once.js";
 import { disksAreReclaimedFirst } from "./disks-are-reclaimed-first.js";
 import { evictionsHaveReasons } from "./evictions-have-reasons.js";
-import { exitStatusIsToldOnce } from "./exit-status-is-told-once.js";
+import { exitStatusComesOnce } from "./exit-status-comes-once.js";
 import { exitsAreCounted } from "./exits-are-counted.js";
 import { failedStopsWait } from "./failed-stops-wait.js";
 import { filesFollowObjects } from "./files-follow-objects.js";
@@ -135,7 +135,7 @@ export const INVARIANTS: readonly Invariant[] = [
   nodePortAgrees,
   streamsNeedRights,
   streamsAreWhole,
-  exitStatusIsToldOnce,
+  exitStatusComesOnce,
   streamsEnd,
   idleStreamsEnd,
   streamsLeaveNothing,

@@ -1,6 +1,6 @@
 // A reader of a container's log gets lines that the container has written, whole, in their order, none twice, and none
-// left out in the range that it has asked for. A rotation changes nothing of that, but for what it removes before a
-// follower who stands still has come to it.
+// left out in the range that it has asked for. A rotation changes nothing of that, but for lines that it removes
+// before a slow follower reads them.
 
 import { disk } from "../disk/machine-disk.js";
 import { kernel } from "../kernel/kernel.js";

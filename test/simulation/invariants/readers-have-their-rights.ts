@@ -1,10 +1,9 @@
-// A user whom the file of readers names may look at everything but secrets, and has a kubeconfig; one whom it does not
-// name has neither, and loses what is open.
+// A user whom the file of readers names may look at everything but secrets, and has a kubeconfig; another
+// user has neither, and loses open watches.
 
 import { kernel } from "../kernel/kernel.js";
 import { VIEWERS } from "../world/own-api-readers.js";
-import type { World } from "../world/world.js";
-import { isCalm } from "./calm.js";
+import { isUndisturbed } from "./calm.js";
 import type { Invariant } from "./invariant.js";
 
 /** "Within seconds". */
@@ -13,7 +12,6 @@ const SECONDS_MS = 5000;
 const READ_AGAIN_MS = 70_000;
 /** After the begin of the calm. */
 const SETTLED_MS = 100_000;
-const SHUTDOWN_MS = 300_000;
 
 export const readersHaveTheirRights: Invariant = {
   name: "readers of the node's own API have their rights",
@@ -26,7 +24,7 @@ export const readersHaveTheirRights: Invariant = {
       answered({ follow: { as, resource } }, verb, status) {
         if (as === "admin") return;
         if (status === 200 && resource === "secrets") broken(`${as} has a ${verb} of secrets`);
-        if (kernel.monotonic - readers.namedAt < SECONDS_MS || !isSteady(world)) return;
+        if (kernel.monotonic - readers.namedAt < SECONDS_MS || !isUndisturbed(world, READ_AGAIN_MS)) return;
         const isNamed = readers.named().includes(as);
         if (status === 200 && !isNamed) broken(`${as} has a ${verb} of ${resource}, and is not in the file`);
         if (status === 403 && isNamed && resource !== "secrets") broken(`${as} has no ${verb} of ${resource}`);
@@ -37,7 +35,7 @@ export const readersHaveTheirRights: Invariant = {
       if (what === "viewers-named") kernel.after(kernel.world, SECONDS_MS, check);
     });
     const check = (): void => {
-      if (kernel.monotonic - readers.namedAt < SECONDS_MS || !isSteady(world)) return;
+      if (kernel.monotonic - readers.namedAt < SECONDS_MS || !isUndisturbed(world, READ_AGAIN_MS)) return;
       const named = readers.named();
       for (const name of VIEWERS) {
         const isNamed = named.includes(name);
@@ -51,7 +49,3 @@ export const readersHaveTheirRights: Invariant = {
     return check;
   },
 };
-
-function isSteady(world: World): boolean {
-  return isCalm(world, READ_AGAIN_MS) && kernel.monotonic - world.facts.lastShutdownAt > SHUTDOWN_MS;
-}

@@ -1,5 +1,5 @@
-// A reader of a node's own API sees each change of what it selects once and in order, over connections that end or
-// break; a list is what there was at its version; only what the history does not have is too old.
+// A reader of a node's own API sees each change of its selection once and in order, over connections that end or
+// break; a list has the objects of its version; only versions before the history are too old.
 
 import { resourceNamed } from "../../../src/workers/apiserver/objects/resources.js";
 import { Chronicle } from "../world/own-api-chronicle.js";

@@ -13,7 +13,7 @@ const EVERY_MS = 5000;
 const SOON_MS = 5000;
 /** From the end of one side until the kubelet cuts both, and from the request until the runtime's answer. */
 const PATIENCE_MS = 30_000;
-/** A client that takes its time for each piece has what is left after so long. */
+/** A slow client has read the remaining bytes after so long. */
 const SLOW_MS = 120_000;
 /** The pod has come to the port's thread. */
 const KNOWN_MS = 60_000;
@@ -55,7 +55,7 @@ function checkAnswer(world: World, session: StreamSession, broken: Broken): void
   if (as !== "reader" || status === 101 || !isCalm(world, CALM_MS + tookMs)) return;
   const createdAt = world.facts.pods.get(pod)?.createdAt ?? Infinity;
   if (beganAt - createdAt < KNOWN_MS || !isRunning(world, id)) return;
-  if (script.isSilent === true ? status !== 500 : true)
+  if (script.isSilent !== true || status !== 500)
     broken(`stream ${number} (${kind}) is answered with ${status}: ${text.slice(0, 200)}`, pod);
 }
 

@@ -67,7 +67,7 @@ export const OWN_API_MUTANTS: readonly Mutant[] = [
     replacement: "this.#history = new History(0);",
   },
   {
-    name: "a bookmark comes before the end of what there is",
+    name: "a bookmark comes before the last earlier object",
     file: `${OWN_API}/verbs/watch.ts`,
     text: "if (this.#isLive) this.#bookmark(",
     replacement: "this.#bookmark(",
@@ -79,7 +79,7 @@ export const OWN_API_MUTANTS: readonly Mutant[] = [
     replacement: "",
   },
   {
-    name: "what a slow client has not read is not bounded",
+    name: "unread bytes of a slow client are not bounded",
     file: `${OWN_API}/doors/watches.ts`,
     text: "    if (bytes > MAX_BEHIND_BYTES) return true;\n",
     replacement: "",
@@ -91,7 +91,7 @@ export const OWN_API_MUTANTS: readonly Mutant[] = [
     replacement: "",
   },
   {
-    name: "an object that leaves a selection is not told",
+    name: "no event comes for an object that leaves a selection",
     file: `${OWN_API}/verbs/watch.ts`,
     text: "    else if (was) this.#line(",
     replacement: '    else if (was && type === "DELETED") this.#line(',
@@ -115,7 +115,7 @@ export const OWN_API_MUTANTS: readonly Mutant[] = [
     replacement: "await Promise.resolve(path);",
   },
   {
-    name: "a user who is taken out of the file keeps what is open",
+    name: "a user who was taken out of the file keeps open watches",
     file: `${OWN_API}/start.ts`,
     text: "onChange: () => gate?.endRefused(),",
     replacement: "onChange: () => undefined,",

@@ -6,7 +6,7 @@ const STREAMS = "src/workers/server/streams";
 
 export const STREAM_MUTANTS: readonly Mutant[] = [
   {
-    name: "a status is told as it comes, too",
+    name: "a status of the runtime is sent to the client, too",
     file: `${STREAMS}/remote-command.ts`,
     text: "if (channel === CHANNEL.ERROR) this.status.add(part);",
     replacement: "if (channel === CHANNEL.ERROR) this.status.add(part), this.client.send(messageOf(channel, part));",

@@ -32,7 +32,8 @@ function readersOf({ own }: World): ApiReaders {
 
 const bookmarkWhileListing: Race = {
   name: "bookmark-while-listing",
-  promise: "A watch whose client takes what there is for more than a minute sends no bookmark before the end of it",
+  promise:
+    "A watch whose client reads its first objects for more than a minute sends no bookmark before it has them all",
   issue: HERE,
   node,
   events: [
@@ -82,7 +83,7 @@ const awayForLong: Race = {
 
 const slowerThanTheHistory: Race = {
   name: "slower-than-the-history",
-  promise: "A client that takes what there is more slowly than the history lasts gets 410, and then all of it",
+  promise: "A client that reads its first objects more slowly than the history lasts gets 410, and then all of them",
   issue: HERE,
   node,
   events: [

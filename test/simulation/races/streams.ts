@@ -11,7 +11,7 @@ const HERE = "docs/simulation.md";
 const node = withStreams(PLAIN_NODE, 60);
 const QUIET = { echoes: false, lines: 0, length: 0, everyMs: 0, endsMs: 0, exitCode: 0 };
 const SILENT = { sends: 0, length: 1, everyMs: 0, closesStdin: false, paceMs: 0 };
-/** It echoes what comes, and ends with its container only. */
+/** It echoes its input, and ends with its container only. */
 const ECHO = { ...QUIET, echoes: true, endsMs: Infinity };
 /** 200 messages in 40 seconds. */
 const TALKER = { ...SILENT, sends: 200_000, length: 1000, everyMs: 200 };

@@ -20,7 +20,7 @@ class Direction {
   private readonly writers: ((error?: Error) => void)[] = [];
   private reader: ((received: Received) => void) | undefined;
   private unread = 0;
-  /** What was written at one moment comes at one. */
+  /** Bytes of one write come at one moment. */
   private packet: { readonly sentAt: number; readonly parts: Buffer[] } | undefined;
   private lastAt = 0;
   private ending: "end" | "reset" | undefined;
@@ -41,7 +41,7 @@ class Direction {
     else this.writers.push(done);
   }
 
-  /** Nothing follows what was written. */
+  /** No byte follows the written ones. */
   end(how: "end" | "reset"): void {
     if (this.ending !== undefined) return;
     this.ending = how;

@@ -9,7 +9,7 @@ import { versionOf, type OwnApi } from "./own-api.js";
 type Selection = Follow["selection"];
 type EventType = "ADDED" | "MODIFIED" | "DELETED";
 
-/** What is kept of an object: the objects themselves would fill the memory of the run. */
+/** Facts about an object: the objects themselves would fill the memory of the run. */
 interface State {
   version: number;
   selections: ReadonlySet<Selection>;

@@ -1,6 +1,6 @@
 // A client of the API of a node without a cluster that follows objects, as informers do: it begins with a list, with
-// pages of one, or with a stream of what there is, and watches from there. Where a watch ends it goes on from the last
-// version that it has seen; where that is too old it begins anew.
+// pages of one, or with a stream of the present objects, and watches from there. Where a watch ends it goes on from the
+// last version that it has seen; where that is too old it begins anew.
 
 import { READERS_GROUP } from "../../../src/shared/contracts/apiserver.js";
 import type { ApiObject } from "../../../src/workers/apiserver/objects/object.js";
@@ -43,7 +43,7 @@ export interface ReaderEvents {
   event(reader: ApiReader, event: WatchEvent, after: number): void;
   /** Its version is too old, or that of the list that it was getting: it begins anew. */
   expired(reader: ApiReader): void;
-  /** Something else than what there is came before the end of it. */
+  /** Another event came before the last earlier object. */
   early(reader: ApiReader, event: WatchEvent): void;
   /** A response with this status; 0: none came, or it was cut. */
   answered(reader: ApiReader, verb: "list" | "watch", status: number): void;
@@ -136,7 +136,7 @@ export class ApiReader {
     this.events.listed(this, version, objects);
   }
 
-  /** @param from undefined: what there is comes first */
+  /** @param from undefined: the present objects come first */
   private async watch(from: number | undefined): Promise<void> {
     const { bookmarks, timeoutSeconds } = this.follow;
     const begin =

@@ -1,4 +1,4 @@
-// One exec, attach or port-forward: what both ends of it do, and what they have seen.
+// One exec, attach or port-forward: the acts of both ends, and the bytes that they have seen.
 
 import type { Client } from "./log-readers.js";
 
@@ -6,7 +6,7 @@ export type StreamKind = "exec" | "attach" | "portForward";
 
 /** What the command does, or the server behind the port. */
 export interface StreamScript {
-  /** It writes what it reads. */
+  /** It writes each byte that it reads. */
   echoes: boolean;
   /** Lines of its own: to stderr if it echoes, else to stdout. */
   lines: number;

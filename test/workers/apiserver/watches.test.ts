@@ -41,7 +41,7 @@ class Unread extends EventEmitter {
   }
 }
 
-/** A response whose client takes what was written when it is told to. */
+/** A response whose client takes the written bytes when the test wants it. */
 class Slow extends Unread {
   readonly lines: { type: string; object: { metadata: { resourceVersion: string; annotations?: object } } }[] = [];
   override write(text: string): boolean {
@@ -131,7 +131,7 @@ test("a client that was away gets more missed changes than it may be behind, as 
   ok(!response.destroyed);
 });
 
-test("a watch whose client takes what there was sends no bookmark before the end of it", async (t) => {
+test("a watch sends no bookmark before its client has read all earlier objects", async (t) => {
   const clock = new SteppedClock();
   const { store, open } = await openWatches(t, clock);
   for (const name of ["one", "two", "three"]) await fill(store, name);
@@ -150,7 +150,7 @@ test("a watch whose client takes what there was sends no bookmark before the end
   equal(response.lines.at(-1)?.object.metadata.resourceVersion, String(store.revision));
 });
 
-test("a client that takes what there was more slowly than the history lasts has to list again", async (t) => {
+test("a client that reads earlier objects more slowly than the history lasts has to list again", async (t) => {
   const { store, open } = await openWatches(t);
   for (const name of ["one", "two", "three"]) await fill(store, name);
   const response = open(new Slow(), { resourceVersion: "0" });

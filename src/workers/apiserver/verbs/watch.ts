@@ -1,9 +1,9 @@
 // A watch: from a version on, or from a list that is sent first; bookmarks; the end after timeoutSeconds. An object
 // that leaves the selection is sent as DELETED, one that enters it as ADDED.
 // Invariant: a watch ends by its time, by its client, by the server's stop, or because its client reads too slowly. It
-// then holds nothing. What came before the watch is sent as fast as the client takes it, and no bookmark comes before
-// the end of that: its version would cover what is still to be sent. Meanwhile the watch holds nothing that neither the
-// store nor its history has.
+// then holds nothing. It sends earlier objects and changes as fast as the client takes them, and no bookmark before it
+// has sent all: the bookmark's version would cover changes that the client lacks. Meanwhile the watch holds only
+// objects that the store or its history has.
 
 import type { Clock, Timer } from "../../../shared/base/clock/clock.js";
 import { expired, tooLargeVersion, type ApiError } from "../objects/errors.js";
@@ -50,7 +50,7 @@ export class Watch {
   readonly #filter: Filter | undefined;
   readonly #prefix: string;
   #release: (() => void) | undefined;
-  /** The client has all that came before. */
+  /** The client has all earlier objects and changes. */
   #isLive = false;
   #isOver = false;
 

@@ -118,7 +118,7 @@ export class Tunnels {
 
   /**
    * Ends a stream that is idle for so many looks. Looks are counted, and not the time: timers come a little early or
-   * late, and a thread that stood still looks before it reads what has come meanwhile.
+   * late, and a thread that stood still looks before it reads the bytes that came meanwhile.
    */
   private watchIdle({ client, runtime }: Connections): Timer {
     const { clock, idleTimeoutMs } = this.options;

@@ -142,7 +142,7 @@ test("a small log stays; a container that ended keeps its last log", async (t) =
   assert.equal(clock.pending, 0, "no timer is left");
 });
 
-test("a log whose container ends during its rotation is not complained about", async (t) => {
+test("no warning comes for a log whose container ends during its rotation", async (t) => {
   const ended = kit(t, {
     reopen: async (path) => {
       const { running, folder } = await ended;

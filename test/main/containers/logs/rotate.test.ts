@@ -32,7 +32,7 @@ test("a file too many goes, though it was compressed after the folder was listed
   assert.ok(!names.some((name) => name.startsWith(oldest)));
 });
 
-test("a refusal of the runtime is shown, whatever became of the renamed file meanwhile", async (t) => {
+test("a refused rotation shows the runtime's refusal, for each outcome of the renamed file", async (t) => {
   const outcomes: [string, (directory: string) => Promise<void>, RegExp, string[]][] = [
     ["nothing", () => Promise.resolve(), /the container keeps writing to the old file/, ["0.log"]],
     [

@@ -13,8 +13,8 @@ interface Status {
   details?: { causes?: { reason?: string; message?: string }[] };
 }
 
-export const exitStatusIsToldOnce: Invariant = {
-  name: "the exit status of a command is told once",
+export const exitStatusComesOnce: Invariant = {
+  name: "the exit status of a command comes once",
   promisedBy: "docs/adr/0036-websocket-streams.md",
   watch(world, broken) {
     world.streams?.onEnd.add((session) => {
